@@ -41,8 +41,6 @@ class GamePlug:
     meant: str = ""
     """Where the class of the game is that answers `meant(k)`, written as `game` is, and made of
     rules in their one-line form. It lies on the archive's floor: it needs models."""
-    kernel_count: int = 0
-    """About how many kernels are compiled before it is ready, to tell how far that is."""
     rules: type[RuleLine] | None = None
     """The rules that can be switched. None: it has none."""
     words: bool = False

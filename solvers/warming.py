@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from pathlib import Path
 
 from nightgrid.solvers.child_processes import pool_of
-from nightgrid.solvers.kernel.compiling import cache_dir, compiled_mark
-from nightgrid.solvers.registry import game, game_plug
-
-SHARED_KERNEL_COUNT = 30
-"""About how many kernels are of no one game."""
+from nightgrid.solvers.kernel.compiling import compiled_mark
+from nightgrid.solvers.registry import game
 
 
 def warm(name: str, *, rare: bool = False) -> float:
@@ -54,16 +51,6 @@ def warm_side_by_side(
         begun = {pool.submit(warm, name, rare=rare): name for name in largest_first}
         for done in as_completed(begun):
             yield begun[done], done.result()
-
-
-def kernels_of(names: Iterable[str]) -> int:
-    """Return about how many kernels are compiled until games are ready."""
-    return SHARED_KERNEL_COUNT + sum(game_plug(name).kernel_count for name in names)
-
-
-def kernels_on_disk() -> int:
-    """Count the compiled kernels of every version on this machine, to show how many are new."""
-    return sum(1 for _ in cache_dir().rglob("*.nbc"))
 
 
 def _package(name: str) -> Path:

@@ -19,7 +19,6 @@ from nightgrid.service.terminal.console import (
     complain,
     note,
     prepare_streams,
-    remember_command,
 )
 from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalError, TransientError
 
@@ -94,7 +93,9 @@ def make_app(name: str | None = None) -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. No error leaves as a traceback."""
-    prepare_streams()
+    if not prepare_streams():
+        complain("standard output is closed; expected a file, a pipe or a terminal")
+        return Exit.FAILED
     if arguments is None:
         # Where in a program a warning arose says nothing to people.
         warnings.formatwarning = lambda message, *_, **__: f"nightgrid: warning: {message}\n"
@@ -116,7 +117,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; turn every error but a broken pipe into one line and an exit code."""
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
-        remember_command(words)
         result: Any = make_app(_command_of(words))(
             args=words,
             prog_name="nightgrid",

@@ -84,7 +84,7 @@ def maintain_lake(
 
         def on_file(done: int, total: int) -> None:
             if total:
-                line.show(done, total, lambda: f"{done:,} of {total:,} files")
+                line.show(done, total, f"{done:,} of {total:,} files")
 
         if action is Action.CHECK:
             return _check(opened, on_file, json=json)

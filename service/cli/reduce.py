@@ -15,7 +15,7 @@ from nightgrid.service.options.completion import offer
 from nightgrid.service.options.pictures import check_picture, write_file
 from nightgrid.service.options.shared_options import Json, check_range
 from nightgrid.service.terminal.console import Exit, emit, exit_for, note, say, say_drawing
-from nightgrid.service.terminal.progress import compiling_shown
+from nightgrid.service.terminal.progress import solving_shown
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 
@@ -95,7 +95,7 @@ def reduce(
     outcome = None
     if solve:
         bound, budget = made.reduced.bind(), Budget(seconds=seconds)
-        with compiling_shown():
+        with solving_shown(bound):
             outcome = bound.solve(made.reduced.puzzle, Ask(kind="first"), None, budget)
     found = outcome.solutions[0] if outcome is not None and outcome.solutions else None
     answer = None if found is None else made.solution_of(found)

@@ -47,7 +47,7 @@ from nightgrid.service.terminal.console import (
     say,
     say_drawing,
 )
-from nightgrid.service.terminal.progress import compiling_shown, spangram_bar
+from nightgrid.service.terminal.progress import solving_shown
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
@@ -154,7 +154,7 @@ def solve(
         )
         if not json:
             say_head(found, published, puzzle)
-        with compiling_shown():
+        with solving_shown(bound):
             status, solutions = solve.answer() if search is None else solve.search(search)
         if svg is not None:
             solution = next(iter(solutions), None)
@@ -245,8 +245,7 @@ class _Solve:
         return {"hint": hint} if hint else {}
 
     def _solve(self, ask: Ask) -> Outcome[Any]:
-        with spangram_bar(self.game):
-            return self.game.solve(self.puzzle, ask, None, self.budget)
+        return self.game.solve(self.puzzle, ask, None, self.budget)
 
     def _list_all(self) -> tuple[Status, tuple[Any, ...]]:
         """List solutions as they are found: there may be millions, so only the first is kept."""
@@ -257,18 +256,16 @@ class _Solve:
         if self.json:
             emit_start(head_json(self.found, self.puzzle), "solutions")
         stream = self.game.stream(self.puzzle, self.ask, None, self.budget)
-        with spangram_bar(self.game) as bar:
-            for count, solution in enumerate(stream, start=1):
-                kept = kept or (solution,)
-                bar.give_way()
-                if self.json:
-                    emit_item(self.game.solution_to_json(solution), first=count == 1)
-                elif count > 1 and plug.lists_lines:
-                    say(f"{count:,}: {shown.line(solution)}")
-                else:
-                    say(f"{count:,}:")
-                    say_drawing(shown.solution(self.puzzle, solution, scored=True))
-                    say()
+        for count, solution in enumerate(stream, start=1):
+            kept = kept or (solution,)
+            if self.json:
+                emit_item(self.game.solution_to_json(solution), first=count == 1)
+            elif count > 1 and plug.lists_lines:
+                say(f"{count:,}: {shown.line(solution)}")
+            else:
+                say(f"{count:,}:")
+                say_drawing(shown.solution(self.puzzle, solution, scored=True))
+                say()
         outcome: Outcome[Any] = Outcome(
             status=stream.status,
             count=None if stream.status == "over_budget" else count,

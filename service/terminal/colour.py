@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH_CHARS = 100
 """Tables are laid out for this width when the output is no terminal."""
-
-KNOW_256_COLOURS = ("xterm", "screen", "tmux")
-"""Names of terminals that know more colours than their name says: containers say xterm."""
 
 
 def coloured(stream: TextIO) -> bool:
@@ -29,6 +26,11 @@ def coloured(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def _colours() -> Literal["truecolor", "256"]:
+    """Return how many colours there are: rich takes 16 for many a terminal of 256."""
+    return "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else "256"
+
+
 def console(stream: TextIO | None = None) -> Console:
     """Make the console of rich for a stream, standard output unless told otherwise.
 
@@ -38,20 +40,11 @@ def console(stream: TextIO | None = None) -> Console:
 
     stream = stream or sys.stdout
     terminal, wanted = stream.isatty(), coloured(stream)
-
-    def make(system: str | None) -> Console:
-        return Console(
-            file=stream,
-            force_terminal=terminal or wanted,
-            color_system=system,  # type: ignore[arg-type]
-            no_color=not wanted,
-            highlight=False,
-            width=None if terminal else PIPED_WIDTH_CHARS,
-        )
-
-    made = make("auto" if wanted else None)
-    if not wanted or made.color_system not in (None, "standard"):
-        return made
-    # Grounds of 16 colours are all white. A terminal that is said to know none gets 16, for a
-    # person who wants them all the same.
-    return make("256" if os.environ.get("TERM") in KNOW_256_COLOURS else "standard")
+    return Console(
+        file=stream,
+        force_terminal=terminal or wanted,
+        color_system=_colours() if wanted else None,
+        no_color=not wanted,
+        highlight=False,
+        width=None if terminal else PIPED_WIDTH_CHARS,
+    )

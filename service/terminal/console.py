@@ -5,18 +5,16 @@ from __future__ import annotations
 import enum
 import json
 import os
-import shlex
 import shutil
 import signal
 import sys
-import textwrap
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from nightgrid.service.drawing import LINE_CHARS, Drawing, plain, text_of
+from nightgrid.service.drawing import Drawing, plain, text_of
 from nightgrid.service.terminal.colour import coloured, console
 from nightgrid.solvers.algebra import Status
 
@@ -71,8 +69,12 @@ def exit_for(status: Status) -> Exit:
     return _BY_STATUS[status]
 
 
-def prepare_streams() -> None:
-    """Replace output streams that are closed, and characters that a terminal cannot show."""
+def prepare_streams() -> bool:
+    """Replace characters that a terminal cannot show; return whether answers can be written.
+
+    They cannot where the process was started with standard output closed.
+    """
+    has_output = sys.stdout is not None
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             null = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the process
@@ -81,6 +83,7 @@ def prepare_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
+    return has_output
 
 
 @contextmanager
@@ -155,13 +158,17 @@ def say_end(sentence: str, paths: Mapping[str, str]) -> None:
 def say_drawing(drawing: Drawing, most: int | None = None) -> None:
     """Write a drawing to standard output, in colour where there is colour.
 
-    One that is wider than the terminal, or than `most` characters, would be torn: a sentence stands
-    for it. What is listed below it is written all the same.
+    A board that is wider than the terminal, or than `most` characters, would be torn: a sentence
+    replaces it. What is listed below it, after an empty line, is written all the same.
     """
     if most is None and sys.stdout.isatty():
         most = shutil.get_terminal_size().columns
-    if most is not None:
-        drawing = _fitted(drawing, most)
+    widths = [sum(len(text) for text, _ in line) for line in drawing]
+    end = widths.index(0) if 0 in widths else len(widths)
+    widest = max(widths[:end], default=0)
+    if most is not None and widest > most:
+        said = f"(a board of {widest} columns is not drawn in {most}; --svg FILE draws it)"
+        drawing = (*plain(said), *drawing[end:])
     if not coloured(sys.stdout):
         print(text_of(drawing))
         return
@@ -172,42 +179,9 @@ def say_drawing(drawing: Drawing, most: int | None = None) -> None:
         out.print(Text.assemble(*line), soft_wrap=True)
 
 
-def _fitted(drawing: Drawing, most: int) -> Drawing:
-    """Replace a board with a line that is too wide, but not the lists below it.
-
-    A board ends at the first empty line. Below it a line that is no wider than a list's may be
-    broken by the terminal, which tears nothing.
-    """
-    widths = [sum(len(text) for text, _ in line) for line in drawing]
-    end = next((i for i, width in enumerate(widths) if not width), len(widths))
-    lists = max(most, LINE_CHARS)
-    wide = [i for i, width in enumerate(widths) if width > (most if i < end else lists)]
-    if not wide:
-        return drawing
-    below = max(end, wide[-1] + 1)
-    widest = max(widths[i] for i in wide)
-    said = f"(a board of {widest} columns is not drawn in {most}; --svg FILE draws it)"
-    return (*plain(said), *drawing[below:])
-
-
 def sentence_of(clause: str) -> str:
     """Write a clause as a sentence of its own: with a capital, and a full stop."""
     return f"{clause[0].upper()}{clause[1:]}."
-
-
-_typed: list[str] = []
-"""The words of the command that runs."""
-
-
-def remember_command(words: Sequence[str]) -> None:
-    """Keep what was typed, for messages that say what to type next."""
-    _typed[:] = words
-
-
-def same_command(*more: str, without: Sequence[str] = ()) -> str:
-    """Write the command that runs once more, without some words and with others."""
-    words = [word for word in _typed if word not in (*without, *more)]
-    return shlex.join(["nightgrid", *words, *more])
 
 
 def note(text: str) -> None:
@@ -234,7 +208,7 @@ def warn_of_poison(game: str, number: int) -> None:
     puzzles = "1 puzzle has" if number == 1 else f"{number:,} puzzles have"
     complain(
         f"{game}: {puzzles} NO ANSWER (poison): the workers that took them died or failed. Once "
-        f"what it was is mended: {same_command('--retry', 'poison')}"
+        "what it was is mended: the same command with --retry poison"
     )
 
 
@@ -245,64 +219,27 @@ def say_table(
     title: str | None = None,
     numbers: Sequence[str] = (),
     whole: int = 0,
-    fold_last: bool = False,
 ) -> None:
-    """Write a table to standard output, or records where the terminal is too narrow for a table.
+    """Write a table to standard output.
 
-    Columns named in `numbers` are right-aligned, cells of the first `whole` ones stay in one line,
-    and no word of the others is broken: rich would break them, and leave out whole columns. With
-    `fold_last` the last column is folded instead, and it is always a table.
+    Columns named in `numbers` are right-aligned, and cells of the first `whole` ones stay in one
+    line where there is room.
     """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title=title, title_justify="left")
-    widths = []
     for i, heading in enumerate(headings):
-        cells = [heading, *(row[i] for row in rows)]
-        parts = cells if i < whole else [word for cell in cells for word in cell.split()]
-        widths.append(max(map(len, parts), default=0))
-        table.add_column(
-            heading,
-            justify="right" if heading in numbers else "left",
-            overflow="fold",
-            min_width=None if fold_last and heading == headings[-1] else widths[-1],
-        )
-    if len(rows) and not fold_last and sum(widths) + 3 * len(widths) + 1 > console().width:
-        if title is not None:
-            say(title)
-        say_records(headings, rows)
-        return
+        justify = "right" if heading in numbers else "left"
+        table.add_column(heading, justify=justify, overflow="fold", no_wrap=i < whole)  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console().print(table)
 
 
-def say_records(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Write rows one below the other, each cell that says something behind its heading."""
-    width = console().width
-    for row in rows:
-        told = [pair for pair in zip(headings, row, strict=True) if pair[1]]
-        indent = max((len(heading) for heading, _ in told), default=0) + 2
-        for heading, cell in told:
-            first, *more = fold(cell, width - indent)
-            say(f"{heading:<{indent}}{first}")
-            for line in more:
-                say(" " * indent + line)
-        say()
-
-
-def fold(text: str, room: int) -> list[str]:
-    """Divide a text at spaces into lines of at most `room` characters, at least one line.
-
-    A word that is longer, such as a path, stays whole, so that it can be copied.
-    """
-    return textwrap.wrap(text, max(1, room), break_long_words=False, break_on_hyphens=False) or [""]
-
-
 def say_figures(rows: Sequence[Sequence[str]], title: str | None = None) -> None:
     """Write a table of figures, each with what it counts before it."""
-    say_table(("what", "figure"), rows, title=title, numbers=("figure",), fold_last=True)
+    say_table(("what", "figure"), rows, title=title, numbers=("figure",))
 
 
 def duration(ns: int) -> str:

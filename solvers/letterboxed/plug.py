@@ -14,7 +14,6 @@ PLUG = GamePlug(
     name="letterboxed",
     title="Letter Boxed",
     order=30,
-    kernel_count=59,
     game="nightgrid.solvers.letterboxed.game:LetterBoxedGame",
     rules=Rules,
     words=True,

@@ -9,5 +9,4 @@ PLUG = GamePlug(
     title="Pips",
     order=10,
     game="nightgrid.solvers.pips.game:PipsGame",
-    kernel_count=81,
 )

@@ -14,7 +14,6 @@ PLUG = GamePlug(
     name="strands",
     title="Strands",
     order=20,
-    kernel_count=141,
     game="nightgrid.solvers.strands.game:StrandsGame",
     meant="nightgrid.archive.games.strands.ranking.meant:MeantGame",
     rules=Rules,

@@ -10,7 +10,6 @@ PLUG = GamePlug(
     name="tiles",
     title="Tiles",
     order=40,
-    kernel_count=36,
     game="nightgrid.solvers.tiles.game:TilesGame",
     rules=Rules,
     asks=frozenset({"first", "best"}),

@@ -9,7 +9,6 @@ import pytest
 from nightgrid.solvers import warming
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel import compiling
-from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.solvers.tiles.game import TilesGame
 
 
@@ -54,24 +53,3 @@ def test_games_are_warmed_in_processes_of_their_own() -> None:
     done = dict(warming.warm_side_by_side(["tiles", "letterboxed"], 2))
     assert done.keys() == {"tiles", "letterboxed"}
     assert all(warming.is_compiled(name) for name in done)
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_about_as_many_kernels_are_compiled_as_a_game_says(name: str) -> None:
-    warming.warm(name)
-    own = _compiled_of(name)
-    # Rare kernels and those of tests are among what lies there.
-    assert own / 2 <= game_plug(name).kernel_count <= own * 1.2
-    assert _compiled_of("kernel") / 2 <= warming.SHARED_KERNEL_COUNT
-    assert warming.kernels_of([name]) == warming.SHARED_KERNEL_COUNT + game_plug(name).kernel_count
-
-
-def _compiled_of(package: str) -> int:
-    """Count the kernels on disk of a package of the solvers, as its sources are now."""
-    solvers = Path(compiling.__file__).resolve().parents[1]
-    found = 0
-    for source in (solvers / package).rglob("*.py"):
-        module = "-".join(source.relative_to(solvers).with_suffix("").parts)
-        folder = compiling.cache_dir() / f"{module}-{compiling.source_digest(source.resolve())}"
-        found += sum(1 for _ in folder.rglob("*.nbc"))
-    return found

@@ -21,7 +21,6 @@ from nightgrid.service.terminal.console import (
     emit,
     exit_for_many,
     note,
-    same_command,
     say,
     say_attention,
     say_end,
@@ -105,7 +104,7 @@ class _Shown:
             note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
         self._progress(state)
 
-    def _wait(self, what: str) -> AbstractContextManager[None]:
+    def _wait(self, what: str) -> AbstractContextManager[object]:
         self._corpus.close()
         return waited(what)
 
@@ -133,8 +132,6 @@ def work_count(
             report = run_count(settings, shown.watch(), prefect=prefect)
     except (StoppedError, KeyboardInterrupt) as error:
         note(_why_stopped(settings, error, shown.run_ids))
-        if getattr(error, "cancelled", False):
-            note(f"it goes on with: {same_command('--resume')}")
         return Exit.INTERRUPTED
     if report.poisoned:
         warn_of_poison(report.game, report.figures.statuses["poison"])
@@ -225,8 +222,6 @@ def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
         cancelled = value["cancelled"]
         what = "cancelled" if cancelled else "begun"
         say(f"Run {run_id} is {what}: {how_far(settings, run_id, cancelled=cancelled)}.")
-        if cancelled:
-            say(f"  {same_command('--resume', without=['--dry-run'])}")
     return Exit.OK
 
 

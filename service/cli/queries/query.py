@@ -15,7 +15,7 @@ from nightgrid.service.options.shared_options import (
     check_range,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, same_command, say
+from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.service.terminal.formats import Format, chosen_format, write_table
 from nightgrid.solvers.errors import PermanentError
 
@@ -102,7 +102,7 @@ def _list(*, json: bool) -> None:
 def _given(sql: str | None) -> str:
     if sql is None:
         raise PermanentError(
-            f"there is no SQL; expected one SELECT; {same_command('--views')} lists what there is"
+            "there is no SQL; expected one SELECT; nightgrid query --views lists what there is"
         )
     if sql != "-":
         return sql

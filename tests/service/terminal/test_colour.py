@@ -130,7 +130,7 @@ def test_tables_and_progress_obey(
     for stream in (Terminal(), io.StringIO()):
         monkeypatch.setattr(sys, "stderr", stream)
         line = MovingLine()
-        line.show(1, 2, lambda: "half")
+        line.show(1, 2, "half")
         line.close()
         assert "half" in stream.getvalue()
         coloured = re.search(r"\x1b\[[\d;]+m", stream.getvalue())

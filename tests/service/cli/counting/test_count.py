@@ -178,16 +178,14 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
     code, out, err = invoke("count", SPEC, *PLAIN)
     assert (code, out) == (130, "")
     assert "is cancelled: 0 chunks are done" in err
-    goes_on = f"count {SPEC} {' '.join(PLAIN)} --resume"
-    assert f"it goes on with: nightgrid {goes_on}\n" in err
+    assert "the same command with --resume goes on" in err
     assert "interrupted" not in err
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert f"Run {run_id} is cancelled: 0 chunks are done" in out
     assert "--resume goes on" in out
-    assert f"  nightgrid {goes_on}\n" in out
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
     assert json.loads(out)["cancelled"] is True
-    code, out, _ = invoke(*goes_on.split(), "--json")
+    code, out, _ = invoke("count", SPEC, *PLAIN, "--resume", "--json")
     assert code == 0
     assert json.loads(out)["statuses"] == {"solved": 40}
     assert not Lake.open("lake").exists(cancelled_path(run_id))
