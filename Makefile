@@ -121,15 +121,12 @@ bench: $(DEV) ## measure everything again and write it into benchmarks/RESULTS.m
 	$(BIN)/python -m benchmarks.chaos.ondemand --write
 	$(BIN)/python -m benchmarks.chaos.lakes --write
 	$(BIN)/python -m benchmarks.http.chaos --write
-	$(call install,.[stores])
-	$(BIN)/python -m benchmarks.chaos.servers --write
 	$(call install,.[rank])
 	$(BIN)/python -m benchmarks.strands_rank --write
 
 chaos: $(DEV) ## let everything go wrong in the middle of runs; SEED=… repeats the random part
 	$(BIN)/python -m benchmarks.chaos $(if $(SEED),--seed $(SEED)) $(CHAOS_ARGS)
 	$(BIN)/python -m benchmarks.chaos.ondemand
-	$(BIN)/python -m benchmarks.chaos.servers
 	$(BIN)/python -m benchmarks.chaos.lakes
 	$(BIN)/python -m benchmarks.http.chaos
 	$(BIN)/python -m benchmarks.http.schemathesis --examples 60

@@ -201,8 +201,6 @@ class Trial:
     """A fault around jobs."""
 
     what: str
-    before: str
-    """What was seen before it was mended."""
     strike: Callable[[Path], Outcome]
     ends: Counter[str]
     """How the jobs are to end that have no answer at first."""
@@ -211,31 +209,26 @@ class Trial:
 TRIALS: dict[str, Trial] = {
     "truncated": Trial(
         what="a truncated submission, and every message lost",
-        before="keeper and status ended with KeyError, for every job",
         strike=truncated,
         ends=Counter({"unknown": 1}),
     ),
     "older": Trial(
         what="workers of an earlier version only",
-        before="sent again every 2 s for ever; no row",
         strike=older,
         ends=Counter({"refused": 4}),
     ),
     "cancelled": Trial(
         what="a staged count cancelled in its middle",
-        before="in state run for ever, with gigabytes of states",
         strike=cancelled,
         ends=Counter({"cancelled": 1}),
     ),
     "budget": Trial(
         what="over a small budget, then asked under the usual one",
-        before="over budget for ever",
         strike=larger_budget,
         ends=Counter({"over budget": 4}),
     ),
     "submitter": Trial(
         what="submitters that find no server",
-        before="the record was deleted, on which others relied",
         strike=without_server,
         ends=Counter(),
     ),
@@ -264,13 +257,12 @@ def main() -> int:
     )
     section.table(
         (
-            *("fault", "before", "jobs", "answered", "ended without an answer"),
+            *("fault", "jobs", "answered", "ended without an answer"),
             *("states left", "differing", "s"),
         ),
         [
             (
                 trial.what,
-                trial.before,
                 o.jobs,
                 o.answered,
                 ", ".join(f"{n} {state}" for state, n in sorted(o.ended.items())),
@@ -282,7 +274,7 @@ def main() -> int:
         ],
     )
     section.say(
-        "Before: what was seen with commit 0643c3d. Answered, and ended without an answer: while "
+        "Answered, and ended without an answer: while "
         "the fault was there; over budget: answers so far. States left: bytes in "
         "the lake then. Differing: jobs whose count, after those without an answer were submitted "
         "once more, is not the one that this process finds."

@@ -21,7 +21,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.chaos import runs
-from benchmarks.chaos.harm import HARMS
+from benchmarks.chaos.bad_store import BAD_ANSWERS
 from benchmarks.chaos.processes.cluster import QUICK, cluster
 from benchmarks.chaos.processes.places import (
     NotPermittedError,
@@ -32,7 +32,6 @@ from benchmarks.chaos.surroundings import INNOCENT
 from benchmarks.chaos.trials import APART, BLOWS, BOARDS_SEED, PAUSE, PLAIN, storm
 from benchmarks.instruments.boards import published_mix
 from benchmarks.instruments.report import Section, add_write, finish
-from benchmarks.instruments.s3_faults import BAD_ANSWERS
 from benchmarks.tuned import tuned_settings
 from nightgrid.solvers.registry import game
 
@@ -103,27 +102,6 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-BEFORE: dict[str, str] = {
-    **dict.fromkeys(HARMS, "exit code 3, until deleted by hand"),
-    "unlink": "nothing lost",
-    "driver-disk": "ended without the disk's name",
-    "apart-s3": "wedged for good",
-    "lakes": "300 of 300 poison, exit code 0",
-    "version": "136 of 2,000 poison",
-    "read-only": "224 of 6,000 poison",
-    "words": "all poison, for ever",
-    **dict.fromkeys(BAD_ANSWERS, "not struck"),
-}
-"""What was seen of faults before they were mended, by name; of the others, that nothing was lost.
-"""
-_NAMES = {what or name: name for name, (what, _) in {**PLAIN, **APART}.items()}
-
-
-def before(what: str) -> str:
-    """Describe what a fault did with commit 0643c3d."""
-    return BEFORE.get(_NAMES.get(what, ""), "nothing lost")
-
-
 STRUCK = frozenset(
     what for name, (what, _) in {**PLAIN, **APART}.items() if name not in ("nothing", "guilty")
 )
@@ -151,7 +129,6 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
     section.table(
         (
             "fault",
-            "before",
             "struck",
             "in hand",
             "chunks",
@@ -166,7 +143,6 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
         [
             (
                 what,
-                before(what),
                 len(found.blows),
                 found.in_hand,
                 found.chunks,
@@ -186,8 +162,6 @@ def _report(rows: list[tuple[str, Aftermath | str]], seed: int, options: argpars
             section.say(f"Not struck: {what}: {found}")
     quick = tuned_settings(**QUICK)
     section.say(
-        "Before: what was seen with commit 0643c3d, on small runs; kills, wipes and signals lost "
-        "nothing then, either. "
         f"Two hosts of one worker process each, seed {seed}; every chunk is held for "
         f"{PAUSE['NIGHTGRID_CHAOS_PAUSE_S']} s more, so that blows hit work. Executions: chunks "
         "begun; duplicate: begun again. Result tables are compared as bytes, in every column but "

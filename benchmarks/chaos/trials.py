@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks.chaos import faults, runs
+from benchmarks.chaos.bad_store import BAD_ANSWERS
 from benchmarks.chaos.harm import HARMS
 from benchmarks.chaos.processes.cluster import QUICK, Cluster, cluster
 from benchmarks.chaos.processes.places import host_of_its_own, server_on, small_disk
 from benchmarks.chaos.results import undisturbed, with_poison
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.chaos.surroundings import SURROUNDINGS
-from benchmarks.instruments.s3_faults import BAD_ANSWERS
-from benchmarks.instruments.s3_servers import MOTO, serve
+from benchmarks.instruments.s3_server import s3_process
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.solvers.pips.generate.generator import generate
@@ -168,7 +168,7 @@ def _staged(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> 
         return storm(made, boards, expected, seed)
 
 
-def driven_apart(folder: Path, seed: int, lake: str) -> Aftermath:
+def _driven_apart(folder: Path, seed: int, lake: str) -> Aftermath:
     """Let two drivers with different splits work counts by stages in one lake."""
     loose = [generate(LOOSE, number)[0] for number in LOOSE_SEEDS]
     boards = puzzles_table(game("pips"), loose)
@@ -182,12 +182,12 @@ def driven_apart(folder: Path, seed: int, lake: str) -> Aftermath:
 def _apart_on_a_folder(
     folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int
 ) -> Aftermath:
-    return driven_apart(folder, seed, str(folder / "lake"))
+    return _driven_apart(folder, seed, str(folder / "lake"))
 
 
 def _apart_on_s3(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
-    with serve(MOTO) as endpoint:
-        return driven_apart(folder, seed, f"s3://bucket/lake?endpoint_override={endpoint}")
+    with s3_process() as endpoint:
+        return _driven_apart(folder, seed, f"s3://bucket/lake?endpoint_override={endpoint}")
 
 
 APART: dict[str, tuple[str, Callable[[Path, pa.Table, pa.Table, int], Aftermath]]] = {

@@ -1,9 +1,8 @@
-"""An S3 server on loopback: moto's, with conditional uploads made one step, and short listings.
+"""An S3 server on loopback: moto's, with conditional uploads made one step.
 
 `python -m benchmarks.instruments.s3_server PORT [ADDRESS]` serves until it is killed. moto looks
 whether an object is there and then writes it: of 1,000 rounds of eight uploads at once, two had
-two winners. S3 does both at once, and so does this one: uploads wait for one another. What it
-lists it finds by names in order (`s3_names`).
+two winners. S3 does both at once, and so does this one: uploads wait for one another.
 """
 
 from __future__ import annotations
@@ -38,14 +37,11 @@ def s3_thread(port: int = 0, address: str = "127.0.0.1") -> Iterator[str]:
     from moto.s3.responses import S3Response
     from moto.server import ThreadedMotoServer
 
-    from benchmarks.instruments.s3_names import ordered_names
-
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     put_object = _one_after_the_other(S3Response.put_object)
     with (
         mock.patch.dict(os.environ, KEYS),
         mock.patch.object(S3Response, "put_object", put_object),
-        ordered_names(),
     ):
         server = ThreadedMotoServer(ip_address=address, port=port, verbose=False)
         server.start()

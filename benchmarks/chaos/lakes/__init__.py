@@ -1,1 +1,1 @@
-"""Let everything go wrong between two nights, merges and doors of a lake."""
+"""Let everything go wrong between two nights of a lake."""

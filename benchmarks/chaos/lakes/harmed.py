@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-
-import pyarrow.parquet as pq
 
 from benchmarks.chaos.harm import harm
 from benchmarks.chaos.lakes.nights import Field, Found, answers, night_of, write_days
@@ -16,7 +13,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.night.night import work_night
-from nightgrid.solvers.errors import RefusalError
 
 
 def harmed(kind: str) -> Callable[[Field, Path], Found]:
@@ -54,25 +50,3 @@ def replaced_boards(_field: Field, folder: Path) -> Found:
         lost=len(set(wanted) - set(there)),
         doubled=len(there) - len(set(there)),
     )
-
-
-def later_version(field: Field, folder: Path) -> Found:
-    """Let each table in turn be one of a later version; a night refuses and changes no file."""
-    refused = changed = 0
-    paths = ("results", "puzzles", "editions", "raw/pips.parquet")
-    for number, name in enumerate(paths):
-        (folder / f"{number}").mkdir()
-        lake = field.copy(folder / f"{number}")
-        (path, *_) = lake.list(name) or [name]
-        table = pq.read_table(io.BytesIO(lake.read_bytes(path)))
-        metadata = {**table.schema.metadata, b"nightgrid.schema_version": b"99"}
-        sink = io.BytesIO()
-        pq.write_table(table.replace_schema_metadata(metadata), sink)
-        lake.write_bytes(path, sink.getvalue())
-        try:
-            work_night(night_of(lake.url, field.source))
-        except RefusalError:
-            refused += 1
-        changed += lake.read_bytes(path) != sink.getvalue()
-    bad = "" if (refused, changed) == (len(paths), 0) else f"{changed} files were written over"
-    return Found(struck=len(paths), said=f"{refused} of {len(paths)} nights refused", bad=bad)

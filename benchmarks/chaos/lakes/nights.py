@@ -112,10 +112,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A fault, and what was seen of it before it was mended."""
+    """A fault."""
 
     what: str
-    before: str
     strike: Callable[[Field, Path], Found]
 
 

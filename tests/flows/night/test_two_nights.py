@@ -1,5 +1,4 @@
-"""The short form of what `benchmarks/chaos/lakes/suite.py` does with two nights, and with
-merges."""
+"""The short form of what `benchmarks/chaos/lakes/suite.py` does with two nights."""
 
 from __future__ import annotations
 
@@ -7,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chaos.lakes import merges as chaos_merges
 from benchmarks.chaos.lakes import nights as chaos_nights
 from benchmarks.chaos.lakes.nights import Field, Found
 
@@ -28,11 +26,3 @@ def test_two_whole_nights_in_turns_lose_no_board_and_later_nights_work(
     """Given two nights whose leases fail them, When steps alternate, Then the next has all."""
     monkeypatch.setattr(chaos_nights, "ORDERS", [first])
     assert is_good(chaos_nights.in_forced_orders(field, tmp_path))
-
-
-def test_a_merge_killed_half_way_leaves_one_row_a_job(
-    field: Field, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given kill -9 of a process before its seventh step, Then readers and nights see all rows."""
-    monkeypatch.setattr(chaos_merges, "STEPS", [7])
-    assert is_good(chaos_merges.killed(field, tmp_path))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.instruments import s3_faults
-from benchmarks.instruments.s3_faults import KINDS, bad_store
+from benchmarks.chaos import bad_store as faults
+from benchmarks.chaos.bad_store import KINDS, bad_store
 from nightgrid.archive.lake.storage import Lake
 
 # Starting the server takes 2 s.
@@ -15,8 +15,8 @@ FILES = 12
 
 @pytest.fixture
 def store(s3_endpoint, monkeypatch):
-    monkeypatch.setattr(s3_faults, "SLOW_S", 0.05)
-    monkeypatch.setattr(s3_faults, "LATE_S", 600.0)
+    monkeypatch.setattr(faults, "SLOW_S", 0.05)
+    monkeypatch.setattr(faults, "LATE_S", 600.0)
     with bad_store(s3_endpoint, seed=3) as proxy:
         yield proxy
 

