@@ -1,11 +1,7 @@
 """Corpora: the puzzles that a run is to be planned over, read batch by batch, never all at once.
 
-corpora/<corpus_id>/inputs.parquet    which files there are to read, with their hashes
-                    plan.json         what it is read from, and in how many slices
-                    puzzles/part-…    every sound puzzle, in order, duplicates included
-                    rows/part-…       what became of each row: joins results back to sources
-                    quarantine/part-… rows that broke a rule, with the rule and the place
-                    corpus.json       written last: the corpus is complete
+corpora/<corpus_id>/part-…      every row in order, with its puzzle or with the rule that it broke
+                    corpus.json written last: the corpus is complete
 """
 
 from __future__ import annotations
@@ -14,27 +10,30 @@ import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.corpus.corpora import (
+    CorpusInfo,
+    corpus_folder,
+    read_corpus_info,
+    write_corpus_info,
+)
 from nightgrid.archive.corpus.inputs import Inputs, game_of_spec, read_inputs
-from nightgrid.archive.corpus.plans import CorpusPlan, corpus_folder, corpus_plan_path
 from nightgrid.archive.corpus.slices import make_slice, slice_path
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.puzzles import (
     name_of_puzzles,
     puzzles_folder,
-    read_puzzle_ids,
     read_puzzle_table,
 )
-from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.conforming import conform, select
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
+from nightgrid.archive.lake.tables import CORPUS_ROWS, corpus_schema
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -81,9 +80,10 @@ class Corpus:
             yield from self._tables_of_lake(schema)
             return
         for path in self.paths:
-            for i, rows in enumerate(self.lake.row_groups(path)):
-                if rows:
-                    yield conform(self.lake.read_row_group(path, i), schema)
+            for rows in self.lake.scan_file(path, corpus_schema(schema), schema.names):
+                sound = rows.filter(pc.is_valid(rows.column("puzzle_id")))
+                if len(sound):
+                    yield conform(sound, schema)
 
     def _tables_of_lake(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Read the puzzles that the lake had when the corpus was opened, each once.
@@ -104,21 +104,18 @@ class Corpus:
         """Read the ids of all puzzles: about 40 bytes of memory each."""
         if self.ids is not None:
             return pa.chunked_array([self.ids])
-        return read_puzzle_ids(self.lake, self.game, self.paths)
+        names = [
+            rows.column("puzzle_id").drop_null()
+            for path in self.paths
+            for rows in self.lake.scan_file(path, CORPUS_ROWS, ["puzzle_id"])
+        ]
+        return pa.chunked_array([chunk for name in names for chunk in name.chunks], pa.string())
 
     @property
     def rows_path(self) -> str:
         """Where the table lies that joins results back to sources; the puzzles of a `lake`."""
-        return (
-            f"{corpus_folder(self.corpus_id)}/rows"
-            if self.name != LAKE
-            else puzzles_folder(self.game)
-        )
-
-    @property
-    def quarantine_path(self) -> str:
-        """Where the rows lie that broke a rule."""
-        return f"{corpus_folder(self.corpus_id)}/quarantine"
+        is_lake = self.name == LAKE
+        return puzzles_folder(self.game) if is_lake else corpus_folder(self.corpus_id)
 
 
 def open_corpus(
@@ -151,9 +148,8 @@ def open_corpus(
         return _puzzles_of(lake, game or DEFAULT_GAME)
     inputs = read_inputs(spec, game)
     check(inputs.game)
-    path = f"{corpus_folder(inputs.corpus_id)}/corpus.json"
     try:
-        done = read_json(lake, path)
+        done = read_corpus_info(lake, inputs.corpus_id)
         is_new = done is None
     except DamagedFileError:
         # It is written again from the slices.
@@ -164,28 +160,23 @@ def open_corpus(
             # One that cannot be made would look like one that does not answer.
             make_folder(lake.url)
         done = _make(lake, inputs, processes, on_slices, on_rows)
-    if not done["rows"]:
+    if not done.rows:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
-    if not done["puzzles"]:
-        where = f"{lake.location(corpus_folder(inputs.corpus_id))}/quarantine"
-        broken = (
-            f"what broke a rule ({done['quarantined']:,}) is in {where}, and nightgrid list "
-            "quarantine shows it"
-        )
+    if not done.puzzles:
+        broken = f"nightgrid list quarantine shows what broke a rule ({done.rows:,})"
         if lake is into:
-            broken = f"{done['quarantined']:,} broke a rule, which the count itself writes down"
+            broken = f"{done.rows:,} broke a rule, which the count itself writes down"
         raise PermanentError(
             f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; {broken}"
         )
-    slices = range(inputs.slices)
     return Corpus(
         corpus_id=inputs.corpus_id,
         name=inputs.name,
         game=inputs.game,
-        row_count=done["puzzles"],
-        quarantined=done["quarantined"],
+        row_count=done.puzzles,
+        quarantined=done.rows - done.puzzles,
         lake=lake,
-        paths=tuple(slice_path(inputs.corpus_id, "puzzles", i) for i in slices),
+        paths=tuple(slice_path(inputs.corpus_id, i) for i in range(inputs.slices)),
         is_new=is_new,
     )
 
@@ -224,23 +215,9 @@ def _make(
     processes: int,
     on_slices: OnSlices | None,
     on_rows: OnRows | None,
-) -> dict[str, Any]:
-    base = corpus_folder(inputs.corpus_id)
-    if inputs.files is not None:
-        lake.write_table(f"{base}/inputs.parquet", inputs.files)
-    plan = asdict(
-        CorpusPlan(
-            corpus_id=inputs.corpus_id,
-            kind=inputs.kind,
-            game=inputs.game,
-            name=inputs.name,
-            base=inputs.base,
-            slices=inputs.slices,
-        )
-    )
-    write_json(lake, corpus_plan_path(inputs.corpus_id), plan)
-    made = set(lake.list(f"{base}/rows"))
-    paths = [slice_path(inputs.corpus_id, "rows", i) for i in range(inputs.slices)]
+) -> CorpusInfo:
+    made = set(lake.names(corpus_folder(inputs.corpus_id)))
+    paths = [slice_path(inputs.corpus_id, i) for i in range(inputs.slices)]
     missing = [i for i, path in enumerate(paths) if path not in made]
     read = sum(sum(lake.row_groups(path)) for path in paths if path in made)
     done = inputs.slices - len(missing)
@@ -252,40 +229,48 @@ def _make(
             on_rows(read, inputs.boards)
 
     tell()
-    for more in _slices(lake, inputs.corpus_id, missing, processes):
+    for more in _slices(lake, inputs, missing, processes):
         done, read = done + 1, read + more
         tell()
-    puzzles = rows = 0
-    for i in range(inputs.slices):
-        puzzles += sum(lake.row_groups(slice_path(inputs.corpus_id, "puzzles", i)))
-        rows += sum(lake.row_groups(slice_path(inputs.corpus_id, "rows", i)))
-    about = {**plan, "puzzles": puzzles, "rows": rows, "quarantined": rows - puzzles}
-    write_json(lake, f"{base}/corpus.json", about)
-    return about
+    ids = (lake.read_file(path, select(CORPUS_ROWS, ["puzzle_id"])).column(0) for path in paths)
+    info = CorpusInfo(
+        corpus_id=inputs.corpus_id,
+        game=inputs.game,
+        name=inputs.name,
+        base=inputs.base,
+        rows=read,
+        puzzles=read - sum(column.null_count for column in ids),
+    )
+    write_corpus_info(lake, info)
+    return info
 
 
-def _slices(lake: Lake, corpus_id: str, numbers: list[int], processes: int) -> Iterator[int]:
+def _slices(lake: Lake, inputs: Inputs, numbers: list[int], processes: int) -> Iterator[int]:
     """Make slices, and give the number of rows of each as it is done."""
     if processes <= 1 or len(numbers) <= 1:
         for number in numbers:
-            yield make_slice(lake, corpus_id, number)
+            yield make_slice(lake, inputs.of_slice(number), number)
         return
     with pool_of(min(processes, len(numbers))) as pool:
-        work = [pool.submit(make_slice_of, lake.url, corpus_id, number) for number in numbers]
+        work = [
+            pool.submit(_make_slice_of, lake.url, inputs.of_slice(number), number)
+            for number in numbers
+        ]
         try:
             for made in as_completed(work):
                 yield made.result()
         except BrokenProcessPool as error:
             raise TransientError(
-                f"a process that made corpus {corpus_id} was killed; the same command goes on"
+                f"a process that made corpus {inputs.corpus_id} was killed; "
+                "the same command goes on"
             ) from error
 
 
-def make_slice_of(lake_url: str, corpus_id: str, number: int) -> int:
+def _make_slice_of(lake_url: str, inputs: Inputs, number: int) -> int:
     """Make one slice in a process of its own."""
     # Boards form no cycles, and looking for some takes a seventh of the time.
     gc.disable()
     try:
-        return make_slice(Lake.open(lake_url), corpus_id, number)
+        return make_slice(Lake.open(lake_url), inputs, number)
     finally:
         gc.collect()

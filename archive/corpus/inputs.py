@@ -6,21 +6,20 @@ The inputs name the corpus: the same contents under the same names are the same 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nightgrid.archive.games import archive_plug, game_found_in, has_plug
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
-from nightgrid.archive.lake.tables import CORPUS_INPUTS
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
-LAYOUTS = {"generated": "1", "payloads": "2", "parquet": "2"}
+LAYOUTS = {"generated": "2", "payloads": "3", "parquet": "3"}
 """Version of each kind's layout; raise it when the same inputs would give other tables."""
 SLICE_BOARDS = 16_384
 """Boards of one slice of a generated corpus."""
@@ -39,6 +38,16 @@ DERIVED = frozenset({"puzzle_id", "game", "size"})
 InputKind = Literal["payloads", "parquet", "generated"]
 
 
+class InputFile(NamedTuple):
+    """A file that a corpus is read from, or a row group of one."""
+
+    source: str
+    """Its path within the folder that was named."""
+    row_group: int | None
+    body_bytes: int
+    sha256: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What one corpus is read from."""
@@ -53,8 +62,13 @@ class Inputs:
     """Boards that a generator makes; None for files, of which only reading tells."""
     base: str = ""
     """The folder that sources are relative to; "" for a generator."""
-    files: pa.Table | None = None
-    """CORPUS_INPUTS; None for a generator."""
+    files: tuple[InputFile, ...] = ()
+    """None for a generator."""
+
+    def of_slice(self, number: int) -> Inputs:
+        """Narrow the inputs to the files that one slice takes."""
+        size = SLICE_PAYLOADS if self.kind == "payloads" else 1
+        return replace(self, files=self.files[number * size : (number + 1) * size])
 
 
 def game_of_spec(spec: str, game: str | None = None) -> str:
@@ -153,17 +167,8 @@ def _game_of_payloads(spec: str, base: Path, paths: list[Path]) -> str:
 
 def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
     game = game or _game_of_payloads(spec, base, paths)
-    rows = [
-        {
-            "slice": i // SLICE_PAYLOADS,
-            "source": path.relative_to(base).as_posix(),
-            "row_group": None,
-            "body_bytes": path.stat().st_size,
-            "sha256": file_sha256(path),
-        }
-        for i, path in enumerate(paths)
-    ]
-    return _inputs("payloads", game, spec, base, rows)
+    files = [file for path in paths for file in _input_files(base, path, [None])]
+    return _inputs("payloads", game, spec, base, files)
 
 
 def _game_of_tables(paths: list[Path]) -> str:
@@ -182,7 +187,7 @@ def _game_of_tables(paths: list[Path]) -> str:
 def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
     """Plan the row groups of tables, and those that cannot be read as if each had one."""
     told = _game_of_tables(paths) if game is None else game
-    rows: list[dict[str, Any]] = []
+    files: list[InputFile] = []
     for path in paths:
         groups: list[int | None] = [None]
         try:
@@ -192,29 +197,27 @@ def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inpu
         except DamagedInputError:
             if len(paths) == 1:
                 raise
-        about = {
-            "source": path.relative_to(base).as_posix(),
-            "body_bytes": path.stat().st_size,
-            "sha256": file_sha256(path),
-        }
-        rows += [{**about, "slice": len(rows) + i, "row_group": g} for i, g in enumerate(groups)]
-    return _inputs("parquet", told, spec, base, rows)
+        files += _input_files(base, path, groups)
+    return _inputs("parquet", told, spec, base, files)
 
 
-def _inputs(
-    kind: InputKind, game: str, spec: str, base: Path, rows: list[dict[str, Any]]
-) -> Inputs:
+def _input_files(base: Path, path: Path, groups: list[int | None]) -> list[InputFile]:
+    source, size, sha256 = path.relative_to(base).as_posix(), path.stat().st_size, file_sha256(path)
+    return [InputFile(source, group, size, sha256) for group in groups]
+
+
+def _inputs(kind: InputKind, game: str, spec: str, base: Path, files: list[InputFile]) -> Inputs:
     contents = hashlib.sha256()
-    for row in rows:
-        contents.update(f"{row['source']}\0{row['row_group']}\0{row['sha256']}\n".encode())
+    for file in files:
+        contents.update(f"{file.source}\0{file.row_group}\0{file.sha256}\n".encode())
     return Inputs(
         kind=kind,
         game=game,
         name=spec,
         corpus_id=digest("corpus", LAYOUTS[kind], kind, game, contents.hexdigest()),
-        slices=1 + max((row["slice"] for row in rows), default=-1),
+        slices=-(-len(files) // SLICE_PAYLOADS) if kind == "payloads" else len(files),
         base=str(base.resolve()),
-        files=pa.Table.from_pylist(rows, CORPUS_INPUTS),
+        files=tuple(files),
     )
 
 
@@ -261,9 +264,9 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def check_same(path: Path, about: dict[str, Any]) -> None:
+def check_same(path: Path, about: InputFile) -> None:
     """Raise PermanentError for a file that is not what it was when the corpus was planned."""
-    if not path.is_file() or file_sha256(path) != about["sha256"]:
+    if not path.is_file() or file_sha256(path) != about.sha256:
         raise PermanentError(
             f"{path.name} has changed since the corpus was planned; run the same command again"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from nightgrid.archive.corpus.bounded_reader import UnreadableGroupError, read_b
 from nightgrid.archive.corpus.inputs import (
     DERIVED,
     DamagedInputError,
+    InputFile,
     check_same,
     columns_to_read,
     needed_columns,
@@ -39,17 +40,17 @@ class CorpusRow:
 
 
 def read_parquet(
-    game: Game[Any, Any], base: Path, inputs: list[dict[str, Any]]
+    game: Game[Any, Any], base: Path, inputs: Iterable[InputFile]
 ) -> Iterator[CorpusRow]:
     """Read row groups of Parquet files, every row validated as if it were a payload.
 
     A file that is no Parquet, and a row group that is damaged, are one row each, which is a fault.
     """
     for about in inputs:
-        path = base / about["source"]
-        if not path.is_file() or path.stat().st_size != about["body_bytes"]:
+        path = base / about.source
+        if not path.is_file() or path.stat().st_size != about.body_bytes:
             check_same(path, about)
-        group = about["row_group"]
+        group = about.row_group
         at = end = 0
         try:
             with open_parquet(path) as file:
@@ -61,7 +62,7 @@ def read_parquet(
                 wanted = columns_to_read(game.name, file.schema_arrow)
             for batch in read_batches(path, group, wanted):
                 for item in _items(game, path, batch):
-                    yield CorpusRow(source=about["source"], source_row=at, item=item)
+                    yield CorpusRow(source=about.source, source_row=at, item=item)
                     at += 1
         except (DamagedInputError, UnreadableGroupError) as error:
             # A file that was changed meanwhile is not called damaged.
@@ -71,7 +72,7 @@ def read_parquet(
                 what = f"{end - at:,} rows from row {at:,} on cannot be read: {error}"
                 place = f"row group {group}"
             item = input_fault("damaged", what, place)
-            yield CorpusRow(source=about["source"], source_row=at, item=item)
+            yield CorpusRow(source=about.source, source_row=at, item=item)
 
 
 def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:

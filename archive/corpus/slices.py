@@ -1,4 +1,4 @@
-"""Make one slice of a corpus: its puzzles, what became of each row, and what broke a rule.
+"""Make one slice of a corpus: a row for each puzzle, and for each fault.
 
 A slice depends on the inputs alone, so every process that makes it makes the same bytes.
 """
@@ -6,63 +6,56 @@ A slice depends on the inputs alone, so every process that makes it makes the sa
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.bounded_reader import BATCH_ROWS
-from nightgrid.archive.corpus.inputs import MAX_PAYLOAD_BYTES, SLICE_BOARDS, check_same
-from nightgrid.archive.corpus.parquet import CorpusRow, read_parquet
-from nightgrid.archive.corpus.plans import (
-    CorpusPlan,
-    corpus_folder,
-    corpus_plan_path,
-    read_corpus_plan,
+from nightgrid.archive.corpus.corpora import corpus_folder
+from nightgrid.archive.corpus.inputs import (
+    MAX_PAYLOAD_BYTES,
+    SLICE_BOARDS,
+    InputFile,
+    Inputs,
+    check_same,
 )
+from nightgrid.archive.corpus.parquet import CorpusRow, read_parquet
 from nightgrid.archive.games import archive_plug, game_found_in, reader
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.tables import CORPUS_INPUTS, CORPUS_QUARANTINE, CORPUS_ROWS
+from nightgrid.archive.lake.tables import corpus_schema
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game_plug
 
 
-def slice_path(corpus_id: str, table: str, number: int) -> str:
-    """Name the file that one slice has in the folder `puzzles`, `rows` or `quarantine`."""
-    return f"{corpus_folder(corpus_id)}/{table}/part-{number:05d}.parquet"
+def slice_path(corpus_id: str, number: int) -> str:
+    """Name the file of one slice."""
+    return f"{corpus_folder(corpus_id)}/part-{number:05d}.parquet"
 
 
-def make_slice(lake: Lake, corpus_id: str, number: int) -> int:
-    """Read slice `number` of a planned corpus and write its tables; return how many rows it has.
+def make_slice(lake: Lake, inputs: Inputs, number: int) -> int:
+    """Read slice `number` of a corpus and write its rows; return how many these are.
 
-    The table of rows comes last: where it is, the slice is done. Raises PermanentError for a file
-    that is not what it was when the corpus was planned.
+    `inputs` are those of the slice. Raises PermanentError for a file that has changed since they
+    were read.
     """
-    plan = read_corpus_plan(lake, corpus_plan_path(corpus_id))
-    if plan is None:
-        raise PermanentError(f"corpus {corpus_id} is not in {lake.url}; expected a planned one")
-    game = open_game(lake, plan.game)
-    rows: list[pa.Table] = []
-    faults: list[pa.Table] = []
+    game = open_game(lake, inputs.game)
+    rows = 0
 
-    def puzzles() -> Iterator[pa.Table]:
-        found = _read(lake, plan, number)
+    def tables() -> Iterator[pa.Table]:
+        nonlocal rows
+        found = _read(lake, inputs, number)
         held: list[pa.Table] = []
         while batch := list(itertools.islice(found, BATCH_ROWS)):
-            made, told, broken = _tables(lake, game, batch)
-            rows.append(told)
-            faults.append(broken)
-            held.append(made)
+            rows += len(batch)
+            held.append(_table(lake, game, batch))
             # Small row groups would cost every reader more.
             if sum(map(len, held)) + BATCH_ROWS > ROW_GROUP_ROWS:
                 yield pa.concat_tables(held)
@@ -70,58 +63,40 @@ def make_slice(lake: Lake, corpus_id: str, number: int) -> int:
         if held:
             yield pa.concat_tables(held)
 
-    lake.write_row_groups(
-        slice_path(corpus_id, "puzzles", number), puzzles(), archive_plug(game.name).puzzles()
-    )
-    told = pa.concat_tables([CORPUS_ROWS.empty_table(), *rows])
-    broken = pa.concat_tables([CORPUS_QUARANTINE.empty_table(), *faults])
-    if broken.num_rows:
-        lake.write_table(slice_path(corpus_id, "quarantine", number), broken)
-    lake.write_table(slice_path(corpus_id, "rows", number), told)
-    return told.num_rows
+    schema = corpus_schema(archive_plug(game.name).puzzles())
+    lake.write_row_groups(slice_path(inputs.corpus_id, number), tables(), schema)
+    return rows
 
 
-def _tables(
-    lake: Lake, game: Game[Any, Any], batch: list[CorpusRow]
-) -> tuple[pa.Table, pa.Table, pa.Table]:
-    sound = [row.item for row in batch if isinstance(row.item, Published)]
+def _table(lake: Lake, game: Game[Any, Any], batch: list[CorpusRow]) -> pa.Table:
+    items = [row.item for row in batch]
+    sound = [item for item in items if isinstance(item, Published)]
     if game_plug(game.name).own_words:
         # Several slices may do so at once: none rewrites what another one has written.
         known = LakeDictionaries(lake)
         for item in sound:
             keep_dictionary(lake, item.puzzle, known)
-    made = puzzles_table(game, [item.puzzle for item in sound])
-    names = iter(made.column("puzzle_id").to_pylist())
-    told = [
-        {
-            "source": row.source,
-            "source_row": row.source_row,
-            "date": getattr(row.item, "date", None),
-            "level": row.item.level,
-            "puzzle_id": next(names) if isinstance(row.item, Published) else None,
-        }
-        for row in batch
-    ]
-    broken = [
-        {"source": row.source, "source_row": row.source_row, **asdict(row.item)}
-        for row in batch
-        if isinstance(row.item, Fault)
-    ]
-    return (
-        made,
-        pa.Table.from_pylist(told, CORPUS_ROWS),
-        pa.Table.from_pylist(broken, CORPUS_QUARANTINE),
-    )
+    boards = puzzles_table(game, [item.puzzle for item in sound])
+    if len(sound) < len(batch):
+        numbers = itertools.count()
+        at = [next(numbers) if isinstance(item, Published) else None for item in items]
+        boards = boards.take(pa.array(at, pa.int64()))
+    columns = {name: boards.column(name) for name in boards.column_names}
+    columns["source"] = pa.array([row.source for row in batch], pa.string())
+    columns["source_row"] = pa.array([row.source_row for row in batch], pa.int64())
+    schema = corpus_schema(archive_plug(game.name).puzzles())
+    for name in ("date", "level", "rule", "place", "message"):
+        values = [getattr(item, name, None) for item in items]
+        columns[name] = pa.array(values, schema.field(name).type)
+    return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
-def _read(lake: Lake, plan: CorpusPlan, number: int) -> Iterator[CorpusRow]:
-    if plan.kind == "generated":
-        return _generated(plan.name, number)
-    inputs = lake.read_table(f"{corpus_folder(plan.corpus_id)}/inputs.parquet", CORPUS_INPUTS)
-    mine = inputs.filter(pc.equal(inputs.column("slice"), number)).to_pylist()
-    if plan.kind == "payloads":
-        return _payloads(plan.game, Path(plan.base), mine)
-    return read_parquet(open_game(lake, plan.game), Path(plan.base), mine)
+def _read(lake: Lake, inputs: Inputs, number: int) -> Iterator[CorpusRow]:
+    if inputs.kind == "generated":
+        return _generated(inputs.name, number)
+    if inputs.kind == "payloads":
+        return _payloads(inputs.game, Path(inputs.base), inputs.files)
+    return read_parquet(open_game(lake, inputs.game), Path(inputs.base), inputs.files)
 
 
 def _generated(name: str, number: int) -> Iterator[CorpusRow]:
@@ -133,13 +108,13 @@ def _generated(name: str, number: int) -> Iterator[CorpusRow]:
         yield CorpusRow(source=name, source_row=i, item=item)
 
 
-def _payloads(game: str, base: Path, inputs: list[dict[str, Any]]) -> Iterator[CorpusRow]:
+def _payloads(game: str, base: Path, inputs: Iterable[InputFile]) -> Iterator[CorpusRow]:
     reads = reader(game)
     for about in inputs:
-        path = base / about["source"]
+        path = base / about.source
         check_same(path, about)
         items: list[Published | Fault]
-        if about["body_bytes"] > MAX_PAYLOAD_BYTES:
+        if about.body_bytes > MAX_PAYLOAD_BYTES:
             message = f"expected at most {MAX_PAYLOAD_BYTES:,} bytes"
             items = [input_fault("body-too-large", message)]
         else:
@@ -148,7 +123,7 @@ def _payloads(game: str, base: Path, inputs: list[dict[str, Any]]) -> Iterator[C
             if not any(isinstance(item, Published) for item in items):
                 items = _of_another_game(data, path, game) or items
         for i, item in enumerate(items):
-            yield CorpusRow(source=about["source"], source_row=i, item=item)
+            yield CorpusRow(source=about.source, source_row=i, item=item)
 
 
 def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fault]:

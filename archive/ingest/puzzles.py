@@ -167,13 +167,6 @@ def once_each(puzzles: pa.Table) -> pa.Table:
     return puzzles.take(order)
 
 
-def read_puzzle_ids(lake: Lake, game: str, paths: Sequence[str]) -> pa.ChunkedArray:
-    """Read the ids of the puzzles in files or folders: about 40 bytes of memory each."""
-    schema = archive_plug(game).puzzles()
-    names = [lake.read_table(path, schema, [PUZZLE_ID]).column(PUZZLE_ID) for path in paths]
-    return pa.chunked_array([chunk for name in names for chunk in name.chunks], pa.string())
-
-
 def readable_puzzle_ids(lake: Lake, game: str) -> pa.ChunkedArray:
     """Read the ids of all boards that the lake has; segments that are damaged are set aside."""
     read = partial(_read_ids, lake, archive_plug(game).puzzles())

@@ -103,26 +103,24 @@ QUARANTINE = _schema(
 )
 """One row per broken rule, with the place in the payload that breaks it."""
 
-CORPUS_INPUTS = _schema(
-    "corpora.inputs",
-    "slice int32, source string, row_group int32?, body_bytes int64, sha256 string",
-)
-"""The files that a corpus is read from, or of Parquet files the row groups, and which slice takes
-each. `source` is the path within the folder that was named."""
-
 CORPUS_ROWS = _schema(
-    "corpora.rows",
-    "source string, source_row int64, date date32?, level string?, puzzle_id string?",
+    "corpora",
+    """
+    source string, source_row int64, date date32?, level string?, puzzle_id string?,
+    rule string?, place string?, message string?
+    """,
 )
 """What every row of a corpus has become: joins results back to where their puzzles came from.
 `source_row` counts the puzzles of a payload, the rows of a Parquet file or the boards of a
-generator from 0; `puzzle_id` is null for a row that is in the corpus's quarantine."""
+generator from 0. A row that broke a rule has no `puzzle_id`, but the rule, the place and what is
+wrong there."""
 
-CORPUS_QUARANTINE = _schema(
-    "corpora.quarantine",
-    "source string, source_row int64, level string?, rule string, place string, message string",
-)
-"""One row per broken rule of a corpus, with the place in its source that breaks it."""
+
+def corpus_schema(puzzles: pa.Schema) -> pa.Schema:
+    """Build the schema of a corpus from its game's puzzles: each row with its board, if any."""
+    board = [one.with_nullable(True) for one in puzzles if one.name != "puzzle_id"]
+    return _schema("corpora", [*CORPUS_ROWS, *board])
+
 
 MANIFEST_HEAD = fields("job_no int64, job_id string, ask string, part string, part_path string")
 """First columns of a run's manifest, followed by the columns of the game's puzzles table. One row

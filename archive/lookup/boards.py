@@ -16,14 +16,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.corpus.plans import CORPORA, corpus_folder, corpus_plans
+from nightgrid.archive.corpus.corpora import CORPORA, corpora_in, corpus_folder
 from nightgrid.archive.games import archive_plug, has_plug, reader
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS
+from nightgrid.archive.lake.tables import EDITIONS, corpus_schema
 from nightgrid.archive.lookup.reference import (
     DateReference,
     IdReference,
@@ -211,9 +211,9 @@ def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
     """Name the tables that have puzzles, with their game: first those of nights."""
     games = [game for game in GAMES if has_plug(game)]
     yield from ((game, puzzles_folder(game)) for game in games)
-    for plan in corpus_plans(lake):
-        if plan.game in games:
-            yield plan.game, f"{corpus_folder(plan.corpus_id)}/puzzles"
+    for corpus in corpora_in(lake):
+        if corpus.game in games:
+            yield corpus.game, corpus_folder(corpus.corpus_id)
 
 
 def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str, str]]:
@@ -222,7 +222,7 @@ def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str,
     def begins(ids: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.starts_with(ids, prefix)
 
-    key, schema = "puzzle_id", archive_plug(game).puzzles()
+    key, schema = "puzzle_id", corpus_schema(archive_plug(game).puzzles())
     for path, rows in lake.rows_where(folder, schema, [key], key, begins):
         yield from ((path, name) for name in rows.column(key).to_pylist())
 
@@ -230,7 +230,9 @@ def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str,
 def _puzzles(lake: Lake, game: str, path: str, puzzle_ids: Sequence[str]) -> dict[str, Any]:
     """Read puzzles of a file or folder by id; those that are not there are left out."""
     ids, schema = pa.array(sorted(set(puzzle_ids)), pa.string()), archive_plug(game).puzzles()
-    table = lake.rows_among(path, schema, schema.names, "puzzle_id", ids)
+    # Of a corpus, rows that are no puzzles have none of these columns.
+    columns = corpus_schema(schema)
+    table = lake.rows_among(path, columns, schema.names, "puzzle_id", ids)
     arrays = arrays_of(table)
     bound = open_game(lake, game)
     names = table.column("puzzle_id").to_pylist()

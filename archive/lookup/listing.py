@@ -13,13 +13,13 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
+from nightgrid.archive.corpus.corpora import corpora_in, corpus_folder
 from nightgrid.archive.games import archive_plug, has_plug, missing_words_hint
 from nightgrid.archive.ingest.editions import editions_path, last_revisions, quarantine_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
-    CORPUS_QUARANTINE,
+    CORPUS_ROWS,
     EDITIONS,
     QUARANTINE,
     RESULTS,
@@ -198,13 +198,13 @@ def list_quarantine(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
             yield from _cut(_laid(made | _alike(table, corpus=""), QUARANTINE_ROWS))
     if row_filter.dated:
         return
-    for plan in corpus_plans(lake):
-        if plan.game not in row_filter.games:
+    for corpus in corpora_in(lake):
+        if corpus.game not in row_filter.games or corpus.rows == corpus.puzzles:
             continue
-        path = f"{corpus_folder(plan.corpus_id)}/quarantine"
-        for rows in lake.scan(path, CORPUS_QUARANTINE, CORPUS_QUARANTINE.names):
+        for table in lake.scan(corpus_folder(corpus.corpus_id), CORPUS_ROWS, CORPUS_ROWS.names):
+            rows = table.filter(pc.is_valid(table.column("rule")))
             made = {name: rows.column(name) for name in rows.column_names}
-            told = _alike(rows, corpus=plan.name, game=plan.game)
+            told = _alike(rows, corpus=corpus.name, game=corpus.game)
             yield from _cut(_laid(made | told, QUARANTINE_ROWS))
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.corpus.plans import corpus_folder, corpus_plans
+from nightgrid.archive.corpus.corpora import corpora_in, corpus_folder
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path, observations
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
@@ -163,12 +163,9 @@ def corpus_rows(lake: Lake, columns: Sequence[str], held: Held) -> Iterator[pa.T
     """Read what became of each row of every corpus that is complete."""
     # Where columns of the corpus alone are wanted, one of its rows counts them.
     wanted = [name for name in columns if name in CORPUS_ROWS.names] or ["source_row"]
-    for plan in corpus_plans(lake):
-        base = corpus_folder(plan.corpus_id)
-        if not lake.exists(f"{base}/corpus.json"):
-            continue
-        same = {"corpus_id": plan.corpus_id, "corpus": plan.name, "game": plan.game}
-        for rows in lake.scan(f"{base}/rows", CORPUS_ROWS, wanted):
+    for corpus in corpora_in(lake):
+        same = {"corpus_id": corpus.corpus_id, "corpus": corpus.name, "game": corpus.game}
+        for rows in lake.scan(corpus_folder(corpus.corpus_id), CORPUS_ROWS, wanted):
             made = {name: rows.column(name) for name in wanted}
             made |= {name: pa.repeat(pa.scalar(text), len(rows)) for name, text in same.items()}
             yield _counted_against_bounds(pa.table({name: made[name] for name in columns}), held)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from nightgrid.archive.corpus.corpus import LAKE, Corpus, open_corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, CORPUS_ROWS
+from nightgrid.archive.lake.tables import CORPUS_ROWS
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import contradictions
 from nightgrid.archive.results.solution_files import files_folder
@@ -198,8 +198,6 @@ def report_count(
         paths["solutions"] = "solutions/*.parquet"
     if done is not None and done.get("solution_files"):
         paths["listings"] = f"{files_folder(run.run_id)}/*/*.parquet"
-    if corpus.quarantined:
-        paths["quarantine"] = f"{corpus.quarantine_path}/*.parquet"
     changed = [] if planned.finished else contradictions_of(lake, corpus, run)
     looks = attention_of(lake, corpus, run, figures.statuses, across=across)
     return replace(
@@ -244,8 +242,8 @@ def attention_of(
         found = unanswered(lake, replace(wanted, runs=frozenset({run.run_id})), figures)
     broken = (
         row
-        for table in lake.scan(corpus.quarantine_path, CORPUS_QUARANTINE, CORPUS_QUARANTINE.names)
-        for row in table.to_pylist()
+        for table in lake.scan(corpus.rows_path, CORPUS_ROWS, CORPUS_ROWS.names)
+        for row in table.filter(pc.is_valid(table.column("rule"))).to_pylist()
     )
     return [*_placed(lake, corpus, found), *in_quarantine(broken if corpus.quarantined else ())]
 

@@ -153,9 +153,7 @@ def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
     if found.mend is Mend.RUN:
         return set_run_aside(lake, names["run"])
     if found.mend is Mend.CORPUS:
-        base, part = f"corpora/{names['corpus']}", found.path.rpartition("/")[2]
-        lake.delete(f"{base}/corpus.json")
-        lake.delete(f"{base}/rows/{part}")
+        lake.delete(f"corpora/{names['corpus']}/corpus.json")
     return set_aside(lake, found.path) if lake.exists(found.path) else f"damaged/{found.path}"
 
 

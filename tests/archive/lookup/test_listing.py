@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from nightgrid.archive.corpus.plans import CorpusPlan, corpus_plan_path
+from nightgrid.archive.corpus.corpora import CorpusInfo, write_corpus_info
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CORPUS_QUARANTINE, EDITIONS, RESULTS
+from nightgrid.archive.lake.tables import CORPUS_ROWS, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
 from nightgrid.archive.lookup.listing import LISTS
 from nightgrid.archive.lookup.row_filter import RowFilter
@@ -188,14 +186,13 @@ def test_quarantine_is_of_nights_and_of_corpora(filled, tmp_path):
     assert (row["rule"], row["corpus"]) == ("not-json", "")
 
     lake = Lake.open(str(tmp_path / "lake"))
-    plan = CorpusPlan(
-        corpus_id="0", kind="payloads", game="strands", name="folder", base="/", slices=1
-    )
-    write_json(lake, corpus_plan_path("0"), asdict(plan))
+    info = CorpusInfo(corpus_id="0", game="strands", name="folder", base="/", rows=2, puzzles=1)
+    write_corpus_info(lake, info)
+    sound = {"source": "x.json", "source_row": 2, "puzzle_id": "0" * 32}
     broken = {"source": "x.json", "source_row": 3, "level": None, "rule": "r", "place": "p",
               "message": "m"}  # fmt: skip
-    path = "corpora/0/quarantine/part-00000.parquet"
-    lake.write_table(path, pa.Table.from_pylist([broken], CORPUS_QUARANTINE))
+    table = pa.Table.from_pylist([sound, broken], CORPUS_ROWS)
+    lake.write_table("corpora/0/part-00000.parquet", table)
     (row,) = rows(lake, "quarantine")
     assert row == broken | {"game": "strands", "date": None, "corpus": "folder"}
     assert rows(lake, "quarantine", games=("pips",)) == []

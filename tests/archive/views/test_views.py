@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pytest
 
 from nightgrid.archive.corpus.corpus import open_corpus
-from nightgrid.archive.corpus.plans import CorpusPlan, corpus_plan_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.lake.json_files import write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import find_results
 from nightgrid.archive.views.catalogue import column_line, view_named, views
@@ -89,15 +85,7 @@ def test_a_board_in_two_segments_is_one_puzzle(lake, filled):
 def test_rows_of_a_corpus_stand_with_its_name_and_join_their_results(tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     made = [open_corpus(lake, f"pips:n=3,mix={mix},seed=1") for mix in ("easy", "hard")]
-    plan = CorpusPlan(
-        corpus_id="0123",
-        kind="payloads",
-        game="pips",
-        name="not made to its end",
-        base="/",
-        slices=1,
-    )
-    write_json(lake, corpus_plan_path("0123"), asdict(plan))
+    lake.create_bytes("corpora/0123/part-00000.parquet", b"not made to its end")
 
     rows = view_named("corpora").read(lake).to_pylist()
     told = {(row["corpus_id"], row["corpus"], row["game"], row["level"]) for row in rows}

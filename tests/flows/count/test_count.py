@@ -75,7 +75,7 @@ def test_every_different_puzzle_is_answered_once_and_joins_back(settings: Count)
     assert sum(number for _, number in report.figures.distribution()) == 60
     assert report.figures.states == report.states_worked > 0
     lake = settings().lake
-    rows = lake.read_table(f"corpora/{report.corpus_id}/rows", CORPUS_ROWS)
+    rows = lake.read_table(f"corpora/{report.corpus_id}", CORPUS_ROWS)
     answered = lake.read_table("results", RESULTS).column("puzzle_id").to_pylist()
     assert sorted(rows.column("puzzle_id").to_pylist()) == sorted(answered)
     largest = max(lake.read_table("results", RESULTS).column("count").to_pylist())

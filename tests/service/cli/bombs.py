@@ -131,17 +131,15 @@ ROWS = (
         what="Parquet: 7,000,000 values in 3 KB",
         words=("count", "list.parquet", *_COUNT),
         told=True,
-        says="corpus 'list.parquet' holds no sound puzzle of pips; what broke a rule (1) is in "
-        "FOLDER/new/corpora/51269cdea9c2a43e7411c765ba0b40f5/quarantine, and nightgrid list "
-        "quarantine shows it",
+        says="corpus 'list.parquet' holds no sound puzzle of pips; nightgrid list quarantine "
+        "shows what broke a rule (1)",
     ),
     Bomb(
         what="Parquet: 2,000 times one text of 1 MiB",
         words=("count", "texts.parquet", *_COUNT),
         told=True,
-        says="corpus 'texts.parquet' holds no sound puzzle of pips; what broke a rule (1) is "
-        "in FOLDER/new/corpora/dfad2635e424747bea046f0adf4f2dec/quarantine, and nightgrid list "
-        "quarantine shows it",
+        says="corpus 'texts.parquet' holds no sound puzzle of pips; nightgrid list "
+        "quarantine shows what broke a rule (1)",
     ),
     Bomb(
         what="a generator of 10^10 boards",
