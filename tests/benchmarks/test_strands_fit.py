@@ -13,15 +13,12 @@ import pytest
 from benchmarks.strands_fit import __main__ as command
 from benchmarks.strands_fit import data
 from benchmarks.strands_fit.forward import TEMPERATURES
-from nightgrid.archive.games.strands.ranking.meaning import Meanings
-from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import (
     FOLDER,
     JUDGED,
     NAME,
     fitted_weights,
 )
-from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
 
 
 def written(folder: Path, name: str) -> dict[str, Any]:
@@ -116,31 +113,3 @@ def test_benchmarks_refuse_weights_that_know_boards_that_judge(monkeypatch: pyte
     monkeypatch.setattr(data, "dates", lambda: ([], [Path(f"{judged.provenance['to']}.json")]))
     with pytest.raises(SystemExit, match="expected weights that know no board"):
         data.judged_weights(JUDGED)
-
-
-def test_what_is_kept_on_disk_is_named_by_all_that_it_depends_on(
-    vocabulary: Vocabulary, meanings: Meanings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """Given other weights of one name, other source or no models, Then the name is another one."""
-    weights = fitted_weights(JUDGED)
-    ranker = Ranker(weights, vocabulary, meanings)
-    state = data.state_of(ranker)
-    assert state == data.state_of(Ranker(weights, vocabulary, meanings))
-    others = {data.state_of(Ranker(weights, vocabulary, None))}
-    others.add(data.state_of(Ranker(fitted_weights(NAME), vocabulary, meanings)))
-    more = vocabulary_of({"OTHER": 400}, {"OTHER"}, [])
-    others.add(data.state_of(Ranker(weights, more, meanings)))
-    with monkeypatch.context() as patch:
-        for suffix in (".json", ".npz"):
-            (tmp_path / f"{JUDGED}{suffix}").write_bytes(b"other weights of the same name")
-        patch.setattr(data, "FOLDER", tmp_path)
-        others.add(data.state_of(ranker))
-    (tmp_path / "play.py").write_text("another source")
-    with monkeypatch.context() as patch:
-        patch.setattr(data, "ROOMS", (tmp_path,))
-        others.add(data.state_of(ranker))
-    with monkeypatch.context() as patch:
-        patch.setattr(data, "version_of", lambda _: "another model")
-        others.add(data.state_of(ranker))
-    assert len(others) == 6
-    assert state not in others

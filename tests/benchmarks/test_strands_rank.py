@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.strands_rank import __main__ as command
-from benchmarks.strands_rank import early as early_module
-from benchmarks.strands_rank import tables
-from benchmarks.strands_rank import tried as tried_module
-from benchmarks.strands_rank.tried import FREQUENCY
+from benchmarks import strands_rank
+from benchmarks.strands_rank import Ranked, losses, section_of
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import JUDGED, fitted_weights
@@ -20,43 +17,38 @@ from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 
 def test_every_ranking_has_a_row_and_every_confidence_a_bin(
-    archive: list[Path], vocabulary: Vocabulary, meanings: Meanings, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):  # fmt: skip
-    for module in (early_module, tried_module):
-        monkeypatch.setattr(module, "cache_base", lambda: tmp_path / "cache")
+    archive: list[Path], vocabulary: Vocabulary, meanings: Meanings, monkeypatch: pytest.MonkeyPatch
+):
     # Forwards and backwards words are the lexicon, too.
-    monkeypatch.setattr(tried_module, "bind_game", lambda name: game(name, "", vocabulary.lexicon))
-    monkeypatch.setattr(command, "_measured_peak", lambda: 1)
+    monkeypatch.setattr(strands_rank, "bind_game", lambda name: game(name, "", vocabulary.lexicon))
     later = archive[5:7]
     for path, sample in zip(later, archive, strict=False):
         payload = json.loads(sample.read_bytes()) | {"printDate": path.stem}
         path.write_text(json.dumps(payload))
+    boards = [strands_rank.published_in(path) for path in later]
     ranker = Ranker(fitted_weights(JUDGED), vocabulary, meanings)
-    early = early_module.early_boards(ranker.weights, meanings, "state")
-    others = command._others(ranker, early)
-    tried = tried_module.try_boards(ranker, others, later, "state")
-    again = tried_module.try_boards(ranker, {}, later, "state")
-    assert [one.date for one in again] == [path.stem for path in later]
-    assert again[0].again == tried[0].again
-    assert tried[0].again.keys() == {*others, FREQUENCY}
-    assert all(one.meant and one.again[FREQUENCY].place(one.official) for one in tried)
-
-    text = command._section(tried, ranker, early).render()
-    for name in (*others, FREQUENCY, *(f"without {signal}" for signal in tables.SIGNALS)):
-        assert f"| {name} " in text
-    assert text.count("| confidence of the first ") == 2
-
-    scores = tables.scores_of(tried, ranker.weights)
-    ranked = ranker.rank_pieces(ranker.told(_pieces(ranker, later[0]), _clue(later[0])),
-                                _clue(later[0])).covers  # fmt: skip
-    said, _ = tables.confidences(tried, scores)
-    assert said[0] == pytest.approx(ranked[0].confidence, abs=1e-4)
+    found = {
+        "everything": [strands_rank.ranked(ranker, board) for board in boards],
+        "frequency": [strands_rank.by_frequency(board) for board in boards],
+    }
+    assert all(row.place <= strands_rank.LISTED for rows in found.values() for row in rows)
+    text = section_of(found, "command").render()
+    assert all(f"| {name} " in text for name in found)
+    assert text.count("| confidence of the first ") == 1
 
 
-def _pieces(ranker: Ranker, path: Path):
-    return ranker.board(tried_module.published_in(path).puzzle, _clue(path))
-
-
-def _clue(path: Path) -> str | None:
-    return tried_module.published_in(path).clue
+def test_losses_are_those_found_by_hand():
+    """Given two boards in one bin and three in another, Then each sum is as written here."""
+    said, right = [0.6, 0.64, 0.96, 0.98, 1.0], [True, False, True, True, False]
+    rows = [
+        Ranked(place=1 if hit else 2, confidence=share, seconds=0.0)
+        for share, hit in zip(said, right, strict=True)
+    ]
+    # -ln 0.6, -ln 0.36, -ln 0.96, -ln 0.98, and a certain board that is wrong: -ln 1e-12
+    log_loss = (0.510826 + 1.021651 + 0.040822 + 0.020203 + 27.631021) / 5
+    # 0.16 + 0.4096 + 0.0016 + 0.0004 + 1 = 1.5716
+    # (2 * 0.12 + 3 * (0.98 - 0.66667)) / 5 = (0.24 + 0.94) / 5
+    assert losses(rows) == (
+        f"log loss {log_loss:.3f} nats, Brier score {1.5716 / 5:.3f}, "
+        f"expected calibration error {1.18 / 5:.1%}."
+    )

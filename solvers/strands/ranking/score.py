@@ -29,13 +29,6 @@ class WeighedTerms:
         self.theme = np.array([float(weights.get(term, 0)) for term in THEME_TERMS])
         self.spangram = np.array([float(weights.get(term, 0)) for term in SPANGRAM_TERMS])
 
-    def without(self, names: frozenset[str]) -> WeighedTerms:
-        """Weigh some terms no more."""
-        return WeighedTerms(
-            f"{self.name} without {len(names)} terms",
-            {name: 0 if name in names else value for name, value in self.weights().items()},
-        )
-
     def weights(self) -> dict[str, float]:
         """Name the weights."""
         values = zip((*THEME_TERMS, *SPANGRAM_TERMS), (*self.theme, *self.spangram), strict=True)

@@ -78,15 +78,8 @@ def test_a_score_names_the_term_that_it_does_not_know():
         WeighedTerms("odd", {"zipf": 1.0, "loudness": 2.0})
 
 
-def test_a_score_without_terms_weighs_the_others_as_before():
-    score = WeighedTerms("whole", {"zipf": 1.5, "clue": 2.0})
-    less = score.without(frozenset({"clue"}))
-    assert less.weights() == {**score.weights(), "clue": 0.0}
-
-
 def test_terms_that_no_fit_has_seen_have_their_priors():
     """Given weights that know no strips, Then a strip weighs what was believed before."""
     old, told = WeighedTerms("old", {"zipf": 1.5}), WeighedTerms("new", {"strip": -2.0})
     assert {name: old.weights()[name] for name in PRIORS} == PRIORS
     assert told.weights()["strip"] == -2.0
-    assert old.without(frozenset({"strip"})).weights()["strip"] == 0

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.strands_rank.tables import play_in_order, play_out
 from nightgrid.archive.games.strands.playing.play import (
     ROLE_ERROR,
     Answer,
@@ -65,9 +64,9 @@ possible = st.builds(
 def test_a_listed_cover_is_always_found(covers: list[Possible], chosen: int):
     """Given that the answer is listed, Then play ends with all of its words."""
     truth = truth_of(covers[chosen % len(covers)])
-    wrong, solved = play_out(covers, truth)
-    assert solved
-    assert wrong <= 8 - len(truth)
+    played = play_board(Play(covers), truth)
+    assert played.solved
+    assert played.wrong <= 8 - len(truth)
 
 
 @st.composite
@@ -135,14 +134,9 @@ def test_the_roles_of_a_cover_sum_to_one(covers: list[Possible]):
 
 
 def test_an_answer_that_is_not_listed_ends_without_it():
-    assert play_out(COVERS, {"NUTS": "spangram", "PECAN": "theme word"})[1] is False
-    assert play_out([], {"NUTS": "spangram"}) == (0, False)
-
-
-def test_words_in_a_fixed_order_are_wrong_until_the_last_right_one():
-    truth = truth_of(COVERS[0])
-    assert play_in_order(["FRUIT", "LUMP", "PEAR", "PLUM", "KIWI"], truth) == (1, True)
-    assert play_in_order(["FRUIT", "LUMP"], truth) == (1, False)
+    assert not play_board(Play(COVERS), {"NUTS": "spangram", "PECAN": "theme word"}).solved
+    played = play_board(Play([]), {"NUTS": "spangram"})
+    assert (played.wrong, played.solved) == (0, False)
 
 
 HINTED = [
