@@ -12,7 +12,7 @@ from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.columns import from_arrays, to_arrays
-from nightgrid.solvers.strands.general.wide_pieces import WideFound, find_any_pieces
+from nightgrid.solvers.strands.general.wide_pieces import find_any_pieces
 from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, counted_outcome, engine_for
 from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
@@ -47,7 +47,7 @@ class StrandsGame(Game[Puzzle, Cover]):
 
     bound_rules: Rules
     on_progress: Callable[[int, int], None] | None = None
-    _found: tuple[Puzzle, Found | WideFound] | None = None
+    _found: tuple[Puzzle, Found] | None = None
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a job or a part by its spangrams, and what is one spangram by its first words."""
@@ -107,7 +107,7 @@ class StrandsGame(Game[Puzzle, Cover]):
             raise PermanentError("Strands is solved with a lexicon; this game is bound to none")
         return self.lexicon
 
-    def find(self, puzzle: Puzzle, budget: Budget | None = None) -> Found | WideFound:
+    def find(self, puzzle: Puzzle, budget: Budget | None = None) -> Found:
         """Find the pieces of a board; those of the last board asked for are kept.
 
         Raises BudgetSpentError when the budget's stop is set meanwhile.
@@ -127,9 +127,6 @@ class StrandsGame(Game[Puzzle, Cover]):
             board = Puzzle(board=("ABAB", "BABA"), theme_words=words)
             for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
                 game.solve(board, ask)
-        loose = Rules(spangram="off", words="any", min_letters=2)
-        wide = Puzzle(board=("AB" * 20, "BA" * 20, "AB" * 20))
-        StrandsGame(loose, lexicon).solve(wide, Ask(kind="first"))
 
 
 def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list[int], list[Any]]:

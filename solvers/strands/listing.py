@@ -17,10 +17,9 @@ from nightgrid.solvers.algebra import (
     Status,
 )
 from nightgrid.solvers.game_contract import over_budget
-from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL, OUT_OF_BYTES
+from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.general.engine import GeneralEngine
-from nightgrid.solvers.strands.general.wide_pieces import WideFound, widened
 from nightgrid.solvers.strands.parts import Part, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
@@ -41,43 +40,34 @@ ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
 SWEEP_WORDS_MAX = 250
 SWEEP_NODES = 1 << 22
 """What the sweep may try, about a second, before a board of more than 63 cells is taken off it: row
-by row may be the wrong way to go. Any board is that has more sets of words in use, or of
-alternative paths, than the sweep has room for."""
+by row may be the wrong way to go."""
 
 
 def engine_for(
-    puzzle: Puzzle, rules: Rules, found: Found | WideFound, budget: Budget, *, exists: bool
+    puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
 ) -> ZoneEngine | SweepEngine | GeneralEngine:
     """Choose the search: by zones where the number of words is known, else cell by cell.
 
-    The choice never depends on the clock, and all searches but that by zones have the same states
-    and children, so that a part means the same whichever of them takes it.
+    The choice depends on the board and the rules alone, so that a part always means the same.
     """
-    if isinstance(found, WideFound):
+    if found.words.wide:
         return GeneralEngine(puzzle, rules, found, budget, exists=exists)
     words = puzzle.theme_words if rules.words == "given" else None
     if words is not None and rules.spangram != "off" and 1 <= words <= ZONE_WORDS_MAX:
         if puzzle.cell_count <= ZONE_CELLS_MAX:
             return ZoneEngine(puzzle, rules, found, budget, exists=exists)
     if (words or 0) > SWEEP_WORDS_MAX:
-        return GeneralEngine(puzzle, rules, widened(found), budget, exists=exists)
+        return GeneralEngine(puzzle, rules, found, budget, exists=exists)
     sweep = SweepEngine(puzzle, rules, found, budget, exists=exists)
-    large = puzzle.cell_count > ZONE_CELLS_MAX
-    if budget.nodes <= SWEEP_NODES or not (large or not rules.crossing or not rules.repeats):
-        return sweep
     started_s = time.monotonic()
-    try:
-        if sweep.try_all(SWEEP_NODES) or not large:
-            return sweep
-    except BudgetSpentError as error:
-        if error.code != FIXED_TABLE_FULL:
-            raise
+    if puzzle.cell_count <= ZONE_CELLS_MAX or sweep.ends_within(SWEEP_NODES):
+        return sweep
     rest = replace(
         budget,
         nodes=budget.nodes - int(sweep.table.control[NODES]),
         seconds=max(1e-9, budget.seconds - (time.monotonic() - started_s)),
     )
-    return GeneralEngine(puzzle, rules, widened(found), rest, exists=exists)
+    return GeneralEngine(puzzle, rules, found, rest, exists=exists)
 
 
 def best_first(

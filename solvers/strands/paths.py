@@ -6,7 +6,6 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.strands.general.wide_pieces import WideFound
 from nightgrid.solvers.strands.pieces.compound_tables import phrase_of
 from nightgrid.solvers.strands.pieces.pieces import Found, scored_components
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
@@ -17,7 +16,7 @@ Options = tuple[tuple[tuple[int, ...], frozenset[int]], ...]
 """A word's paths on its cells, each with the blocks it closes."""
 
 
-def spell(piece: tuple[str, int], found: Found | WideFound, lexicon: Lexicon) -> str:
+def spell(piece: tuple[str, int], found: Found, lexicon: Lexicon) -> str:
     """Write the letters of a piece."""
     kind, row = piece
     if kind == "word":
@@ -30,7 +29,7 @@ def spell(piece: tuple[str, int], found: Found | WideFound, lexicon: Lexicon) ->
     return "".join(reversed(letters))
 
 
-def cells_of(piece: tuple[str, int], found: Found | WideFound) -> frozenset[int]:
+def cells_of(piece: tuple[str, int], found: Found) -> frozenset[int]:
     """List the cells of a piece."""
     kind, row = piece
     return (found.words if kind == "word" else found.compounds).cells_on(row)
@@ -194,7 +193,7 @@ def paths_without_crossing(options: list[Options]) -> list[tuple[int, ...]]:
 
 def build_cover(
     pieces: list[tuple[str, int]], score: int, puzzle: Puzzle, rules: Rules,
-    found: Found | WideFound, lexicon: Lexicon,
+    found: Found, lexicon: Lexicon,
 ) -> Cover:  # fmt: skip
     """Write pieces as a cover, with the first paths that do not cross one another."""
     words = [spell(piece, found, lexicon) for piece in pieces]

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I64
+from nightgrid.solvers.meter import Meter
 from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard
-from nightgrid.solvers.pips.general.meter import Meter
 from nightgrid.solvers.pips.regions import RegionType
 
 KINDS_MAX = 4

@@ -9,10 +9,10 @@ from typing import Any
 
 from nightgrid.solvers.algebra import MAX_COUNT, Budget, Outcome, Status
 from nightgrid.solvers.game_contract import over_budget
+from nightgrid.solvers.meter import Meter
 from nightgrid.solvers.pips.general import dominoes as general_dominoes
 from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard, Open
 from nightgrid.solvers.pips.general.dominoes import DominoSearch, kinds_of
-from nightgrid.solvers.pips.general.meter import Meter
 from nightgrid.solvers.pips.parts import Part, part_arrays
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell

@@ -1,239 +1,289 @@
-"""The search for any board: states row by row for listing, values group by group."""
+"""The search for any board: one group of cells after the other, in plain Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce
+from itertools import chain
 from operator import or_
-from typing import Any
-
-import numpy as np
+from typing import NamedTuple
 
 from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.meter import Meter
 from nightgrid.solvers.reasons import BudgetSpentError
-from nightgrid.solvers.strands.general.forced import Step, Trail
-from nightgrid.solvers.strands.general.group_search import NOTHING, GroupSearch, Shared, Value
-from nightgrid.solvers.strands.general.groups import Group, groups_of
-from nightgrid.solvers.strands.general.plan import blocks_to_cross
-from nightgrid.solvers.strands.general.search import ANY
-from nightgrid.solvers.strands.general.state_keys import ALTERNATIVES_MAX
-from nightgrid.solvers.strands.general.table import USED_WORDS
-from nightgrid.solvers.strands.general.wide_pieces import WideFound, bits_of
-from nightgrid.solvers.strands.pieces.pieces import least_of
+from nightgrid.solvers.strands.general.groups import (
+    Group,
+    Piece,
+    groups_of,
+    list_pieces,
+    ordered,
+)
+from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.states.engine import RootChildren, State
+from nightgrid.solvers.strands.states.engine import RootChildren
 from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN
 
-ALONE = -1
-"""A group of one piece."""
+ANY = -1
+"""Number of words left where any will do."""
+ALTERNATIVES_MAX = 256
+"""Alternatives of closed blocks of one state; more are refused, never cut."""
+Value = tuple[int, int]
+"""(count, best score)."""
+NOTHING: Value = (0, 0)
+NO_BLOCKS = frozenset({frozenset[int]()})
+
+
+class GroupState(NamedTuple):
+    """What is asked for: the ways to cover a group from a cell on."""
+
+    first: int
+    """Place of the first free cell in the group's order."""
+    covered: int
+    """Mask of what is covered from there on."""
+    closed: frozenset[frozenset[int]]
+    """Alternatives of the blocks that are closed and could still be crossed."""
+    n: int
+    """Pieces left, or ANY."""
+    flag: int
+    """Kind of the spangram so far."""
+    bans: frozenset[int]
+    """Words that must not come again and still fit somewhere."""
+
+
+class PlacedPiece(NamedTuple):
+    """A piece in the order of its group."""
+
+    piece: Piece
+    first: int
+    """Place of its first cell."""
+    mask: int
+    """Its cells from there on."""
+
+
+class _Frame:
+    """A state that is being valued: its steps that are still to come, and what the others gave."""
+
+    __slots__ = ("best", "count", "state", "steps")
+
+    def __init__(self, state: GroupState, steps: list[tuple[int, GroupState]]) -> None:
+        self.state, self.steps = state, steps
+        self.count, self.best = 0, 0
+
+
+class GroupSearch:
+    """The states of one group, and their values."""
+
+    def __init__(self, group: Group, rules: Rules, columns: int, meter: Meter) -> None:
+        self.rules, self.columns, self.meter = rules, columns, meter
+        self.size = len(group.cells)
+        self.place = {cell: i for i, cell in enumerate(group.cells)}
+        placed = [self._placed(piece) for piece in group.pieces]
+        self.at: list[list[PlacedPiece]] = [[] for _ in group.cells]
+        on: list[list[PlacedPiece]] = [[] for _ in group.cells]
+        self.of_word: dict[int, list[PlacedPiece]] = {}
+        for one in placed:
+            self.at[one.first].append(one)
+            self.of_word.setdefault(one.piece.word, []).append(one)
+            for cell in one.piece.cells:
+                on[self.place[cell]].append(one)
+        # What fits begins on a free cell: pieces that begin late are tried first.
+        self.on = [sorted(own, key=lambda one: -one.first) for own in on]
+        # The cells that share a piece with a cell, as a mask from the lowest of them on.
+        self.near = []
+        for own in self.on:
+            low = min((one.first for one in own), default=0)
+            self.near.append((low, _union(one.mask << (one.first - low) for one in own)))
+        sizes = [len(piece.cells) for piece in group.pieces] or [1]
+        self.least, self.most = min(sizes), max(sizes)
+        self.values: dict[GroupState, Value] = {}
+
+    def _placed(self, piece: Piece) -> PlacedPiece:
+        places = [self.place[cell] for cell in piece.cells]
+        first = min(places)
+        return PlacedPiece(piece, first, sum(1 << (place - first) for place in places))
+
+    def root(self, n: int) -> GroupState:
+        """Return the state in which nothing is covered."""
+        return GroupState(0, 0, NO_BLOCKS, n, PLAIN, frozenset())
+
+    def value(self, state: GroupState, *, exists: bool) -> Value:
+        """Count the ways to cover a state, or one if they `exists`, and find the best score."""
+        if state in self.values:
+            return self.values[state]
+        frames = [self._opened(state)]
+        while frames:
+            frame = frames[-1]
+            if not frame.steps or (exists and frame.count):
+                self.values[frame.state] = frame.count, frame.best
+                self.meter.add_state(self.meter.states + 1)
+                frames.pop()
+                continue
+            score, after = frame.steps[-1]
+            known = self.values.get(after)
+            if known is None:
+                frames.append(self._opened(after))
+                continue
+            frame.steps.pop()
+            count, best = known
+            if count:
+                frame.best = max(frame.best, score + best) if frame.count else score + best
+                frame.count += count
+        return self.values[state]
+
+    def _opened(self, state: GroupState) -> _Frame:
+        self.meter.add_node()
+        frame = _Frame(state, [])
+        left = self.size - state.first - state.covered.bit_count()
+        if not left:
+            ended = state.n in (0, ANY)
+            frame.count = int(ended and (self.rules.spangram == "off" or state.flag != PLAIN))
+        elif state.n == ANY or state.n * self.least <= left <= state.n * self.most:
+            frame.steps = [(one.piece.score, after) for one, after in reversed(self.steps(state))]
+        return frame
+
+    def steps(self, state: GroupState) -> list[tuple[PlacedPiece, GroupState]]:
+        """List the pieces that fit on the first free cell, each with the state after it."""
+        if state.first == self.size or state.n == 0:
+            return []
+        steps = []
+        for one in self.at[state.first]:
+            if not one.mask & state.covered and self._is_allowed(one.piece, state):
+                after = self._after(one, state)
+                if after is not None:
+                    steps.append((one, after))
+        return steps
+
+    def _is_allowed(self, piece: Piece, state: GroupState) -> bool:
+        if piece.kind == COMPOUND and state.flag == COMPOUND:
+            return False
+        if self.rules.spangram == "one" and PLAIN not in (piece.kind, state.flag):
+            return False
+        return piece.word not in state.bans
+
+    def _after(self, one: PlacedPiece, state: GroupState) -> GroupState | None:
+        """Lay a piece; None if a cell near it is left without one, or if it crosses."""
+        piece, first, covered = one.piece, state.first, state.covered | one.mask
+        near = (self.near[self.place[cell]] for cell in piece.cells)
+        left = _union(_moved(mask, low - first) for low, mask in near) & ~covered
+        while left:
+            cell = first + (left & -left).bit_length() - 1
+            fitting = next((o for o in self.on[cell] if _fits(o, first, covered)), None)
+            if fitting is None:
+                return None
+            left &= ~(fitting.mask << (fitting.first - first))
+        step = (~covered & (covered + 1)).bit_length() - 1
+        first, covered = first + step, covered >> step
+        closed = state.closed
+        if not self.rules.crossing:
+            closed = self._closed(piece, closed, first, covered)
+            if not closed:
+                return None
+        bans = state.bans
+        if not self.rules.repeats and (bans or len(self.of_word[piece.word]) > 1):
+            bans = frozenset(
+                word
+                for word in (*bans, piece.word)
+                if word >= 0 and any(_fits(o, first, covered) for o in self.of_word[word])
+            )
+        n = state.n if state.n == ANY else state.n - 1
+        return GroupState(first, covered, closed, n, max(state.flag, piece.kind), bans)
+
+    def _closed(
+        self, piece: Piece, closed: frozenset[frozenset[int]], first: int, covered: int
+    ) -> frozenset[frozenset[int]]:
+        """Close a piece's blocks as well: the least alternatives, none if it crosses."""
+        both = {one | own for one in closed for own in piece.closes if not one & own}
+        open_blocks = {b for b in chain.from_iterable(both) if self._is_open(b, first, covered)}
+        sets = {one & open_blocks for one in both}
+        if len(sets) > ALTERNATIVES_MAX:
+            raise BudgetSpentError(FIXED_TABLE_FULL)
+        return frozenset(one for one in sets if not any(other < one for other in sets))
+
+    def _is_open(self, block: int, first: int, covered: int) -> bool:
+        """Return whether both cells of one of a block's diagonals are free."""
+        for diagonal in ((block, block - self.columns - 1), (block - 1, block - self.columns)):
+            places = [self.place.get(cell, -1) - first for cell in diagonal]
+            if all(place >= 0 and not covered >> place & 1 for place in places):
+                return True
+        return False
+
+
+def _union(masks: Iterable[int]) -> int:
+    return reduce(or_, masks, 0)
+
+
+def _moved(mask: int, by: int) -> int:
+    return mask << by if by >= 0 else mask >> -by
+
+
+def _fits(one: PlacedPiece, first: int, covered: int) -> bool:
+    return one.first >= first and not (covered >> (one.first - first)) & one.mask
+
+
+State = tuple[int, GroupState]
+"""A group's number, and what is asked for of it; the groups behind it are not begun."""
 
 
 class GeneralEngine(RootChildren):
     """Any board and any rules: cells in any order, states of any length."""
 
-    name = "general"
-
     def __init__(
-        self, puzzle: Puzzle, rules: Rules, found: WideFound, budget: Budget, *, exists: bool
+        self, puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
     ) -> None:
-        self.puzzle, self.rules, self.found, self.budget = puzzle, rules, found, budget
-        self.shared = Shared(found, rules, puzzle, budget, exists=exists)
-        self.laid = self.shared.laid
-        self.check_clock = self.shared.check_clock
+        self.budget, self.exists = budget, exists
+        self.meter = Meter(budget)
+        self.check_clock = self.meter.check_clock
         self.on_progress: Callable[[int, int], None] | None = None
-        cells = puzzle.cell_count
         words = puzzle.theme_words if rules.words == "given" else None
         self.n = ANY if words is None else words + (rules.spangram != "off")
-        self.coupled = self.n != ANY or rules.spangram != "off"
-        groups = groups_of(self.laid, rules, coupled=self.coupled)
-        self.group_of = np.full(cells, ALONE, np.int64)
-        """Group of each cell; ALONE where its piece is the only one."""
-        self.searches: list[GroupSearch] = []
-        score = 0
-        for group in groups:
-            if len(group.pieces) == 1 and not self.coupled and self._fills(group):
-                score += int(self.laid.score[group.pieces[0]])
-            else:
-                self.group_of[group.cells] = len(self.searches)
-                self.searches.append(GroupSearch(self.shared, group))
-        by_low = np.argsort(self.laid.low, kind="stable")
-        self._by_low = by_low
-        self._at = np.searchsorted(self.laid.low[by_low], np.arange(cells + 1))
-        self._masks: dict[int, int] = {}
-        self.full = (1 << cells) - 1
-        self._blocks = blocks_to_cross(self.laid)
-        self.trail = Trail(self.laid)
-        self.root = self._state(0, (0,), self.n, PLAIN, frozenset(), Step(None, -1, ALONE), score)
+        coupled = self.n != ANY or rules.spangram != "off"
+        pieces = list_pieces(found, rules)
+        columns = puzzle.column_count
+        self.searches = [
+            GroupSearch(ordered(group, columns), rules, columns, self.meter)
+            for group in groups_of(pieces, puzzle.cell_count, rules, coupled=coupled)
+        ]
+        self._behind: list[Value] | None = None
+        self.root: State = 0, self.searches[0].root(self.n)
         self._root_children = self.children(self.root)
-
-    def _fills(self, group: Group) -> bool:
-        p = group.pieces[0]
-        return bool(self.laid.offsets[p + 1] - self.laid.offsets[p] == len(group.cells))
 
     def statistics(self) -> Statistics:
         """Return what the search has cost so far."""
-        return self.shared.spent(self.name, 8 * int(self.shared.control[USED_WORDS]))
-
-    def _values(self, step: Step) -> list[Value]:
-        """Value each group at a step: all but one are as they were before its last piece."""
-        if step.values is None:
-            step.values = self._derived(step)
-        values: list[Value] = step.values
-        return values
-
-    def _derived(self, step: Step) -> list[Value]:
-        parent = step.parent
-        if parent is None:
-            return self._valued(step.state)
-        if parent.values is None:
-            # Not further back than this: the way here may be thousands of pieces long.
-            parent.values = self._valued(parent.state)
-        values: list[Value] = parent.values
-        group, piece = step.group, step.piece
-        if len(values) < len(self.searches) or not self.laid.alive[piece]:
-            return [NOTHING]
-        if group == ALONE:
-            return values
-        self.trail.move_to(parent)
-        forced = int(self.trail.map[parent.first])
-        if forced < 0:
-            kids = self._forced_by(parent)
-            step.forced = kids[piece]
-            if step.forced is None:
-                return [NOTHING]
-            alone = sum(kid is not None for kid in kids.values()) == 1
-        elif forced != piece:
-            return [NOTHING]
-        else:
-            alone = True
-        values = list(values)
-        if alone:
-            # Every cover of the state before holds this piece.
-            count, best = values[group]
-            values[group] = count, best - int(self.laid.score[piece])
-        else:
-            values[group] = self.searches[group].value(*step.state)
-        return values
-
-    def _forced_by(self, step: Step) -> dict[int, Any]:
-        """Find what each piece on the first free cell of a step forces; the map lies there."""
-        if step.kids is None:
-            at = self._at[step.first], self._at[step.first + 1]
-            laid = self.laid
-            covered, _, _, flag, bans = step.state
-            step.kids = {
-                p: self.trail.force(p)
-                for p in self._by_low[at[0] : at[1]].tolist()
-                if laid.alive[p] and self._allows(p, covered, flag, bans)
-            }
-        return step.kids
-
-    def _valued(self, state: Any) -> list[Value]:
-        values = []
-        for search in self.searches:
-            values.append(search.value(*state))
-            if not values[-1][0]:
-                break
-        return values
+        return self.meter.statistics()
 
     def value(self, state: State) -> Value:
         """Count the covers below a state, and find the best score among them."""
-        count, best = 1, int(state[7])
-        for more, score in self._values(state[6]):
-            if not more:
-                return NOTHING
-            count *= more
-            best += score
-        return count, best
+        group, own = state
+        count, best = self.searches[group].value(own, exists=self.exists)
+        more, score = self._values_behind()[group] if count else NOTHING
+        return count * more, best + score
+
+    def _values_behind(self) -> list[Value]:
+        """Value all groups behind each group, the smallest first: one may have no cover."""
+        if self._behind is None:
+            values = dict.fromkeys(range(1, len(self.searches)), NOTHING)
+            for group in sorted(values, key=lambda group: self.searches[group].size):
+                search = self.searches[group]
+                values[group] = search.value(search.root(self.n), exists=self.exists)
+                if not values[group][0]:
+                    break
+            self._behind = [(1, 0)]
+            for group in range(len(self.searches) - 1, 0, -1):
+                count, best = values[group]
+                more, score = self._behind[-1]
+                self._behind.append((count * more, best + score))
+            self._behind.reverse()
+        return self._behind
 
     def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
-        """List (piece, score, state) after each piece on the first free cell."""
-        first, covered, closed, n, flag, bans, step, rest = state
-        if n == 0 or covered == self.full:
-            return []
-        laid, kids = self.laid, []
-        words, group = len(self.found.words), int(self.group_of[first])
-        for p in self._by_low[self._at[first] : self._at[first + 1]].tolist():
-            if not self._allows(p, covered, flag, bans):
-                continue
-            now = covered | self._mask(p)
-            now_closed = self._closed(p, closed, now)
-            if not now_closed:
-                continue
-            score = int(laid.score[p])
-            after = self._state(
-                now,
-                now_closed,
-                n if n == ANY else n - 1,
-                max(flag, int(laid.kind[p])),
-                self._bans(p, bans, now),
-                Step(step, p, group),
-                rest - score if group == ALONE else rest,
-            )
-            kids.append((("word", p) if p < words else ("compound", p - words), score, after))
+        """List (piece, score, state) after each piece on the group's first free cell."""
+        group, own = state
+        kids = []
+        for one, after in self.searches[group].steps(own):
+            below: State = group, after
+            if after.first == self.searches[group].size and group + 1 < len(self.searches):
+                below = group + 1, self.searches[group + 1].root(self.n)
+            kids.append((one.piece.name, one.piece.score, below))
         return kids
-
-    def _allows(self, p: int, covered: int, flag: int, bans: frozenset[int]) -> bool:
-        kind = int(self.laid.kind[p])
-        if self._mask(p) & covered or (kind == COMPOUND and flag == COMPOUND):
-            return False
-        if self.rules.spangram == "one" and PLAIN not in (kind, flag):
-            return False
-        return int(self.laid.word[p]) not in bans
-
-    @staticmethod
-    def _state(
-        covered: int, closed: tuple[int, ...], n: int, flag: int, bans: frozenset[int],
-        step: Step, rest: int,
-    ) -> State:  # fmt: skip
-        step.first = (~covered & (covered + 1)).bit_length() - 1
-        step.state = covered, closed, n, flag, bans
-        return step.first, covered, closed, n, flag, bans, step, rest
-
-    def _mask(self, p: int) -> int:
-        if p not in self._masks:
-            laid = self.laid
-            self._masks[p] = sum(
-                1 << c for c in laid.cells[laid.offsets[p] : laid.offsets[p + 1]].tolist()
-            )
-        return self._masks[p]
-
-    def _closed(self, p: int, closed: tuple[int, ...], covered: int) -> tuple[int, ...]:
-        """Close a piece's blocks as well: the least alternatives, none if it crosses."""
-        laid, columns = self.laid, self.puzzle.column_count
-        if self.rules.crossing:
-            return closed
-        sets = set()
-        for s in range(laid.set_offsets[p], laid.set_offsets[p + 1]):
-            blocks = laid.blocks[laid.block_offsets[s] : laid.block_offsets[s + 1]].tolist()
-            own = sum(1 << b for b in blocks if b in self._blocks)
-            sets |= {one | own for one in closed if not one & own}
-        free = ~covered
-        for block in bits_of(reduce(or_, sets, 0)):
-            falling = free >> block & free >> (block - columns - 1) & 1
-            rising = free >> (block - 1) & free >> (block - columns) & 1
-            if not falling and not rising:
-                sets = {one & ~(1 << block) for one in sets}
-        if len(sets) > ALTERNATIVES_MAX:
-            raise BudgetSpentError(FIXED_TABLE_FULL)
-        return tuple(least_of(sets))
-
-    def _bans(self, p: int, bans: frozenset[int], covered: int) -> frozenset[int]:
-        """Ban a piece's word, and forget those that fit nowhere any more."""
-        word = int(self.laid.word[p])
-        if self.rules.repeats or (word < 0 and not bans):
-            return bans
-        now = bans | {word} if word >= 0 else bans
-        return frozenset(
-            w for w in now
-            if any(not self._mask(q) & covered for q in self._rows_of(w))
-        )  # fmt: skip
-
-    def _rows_of(self, word: int) -> list[int]:
-        if not hasattr(self, "_word_rows"):
-            self._word_rows: dict[int, list[int]] = {}
-            for q, w in enumerate(self.laid.word.tolist()):
-                self._word_rows.setdefault(w, []).append(q)
-        return self._word_rows[word]

@@ -52,7 +52,8 @@ MANY_PATHS = (
 class Pieces:
     """Pieces of one kind, sorted by lowest cell, cells, word: the canonical order.
 
-    Cells and blocks are masks relative to the lowest cell (nightgrid.solvers.strands.pieces.words).
+    Cells and blocks are masks relative to the lowest cell (nightgrid.solvers.strands.pieces.words);
+    on a board with wide words they are Python integers of any length.
     """
 
     low: I32
@@ -68,6 +69,11 @@ class Pieces:
 
     def __len__(self) -> int:
         return len(self.low)
+
+    @property
+    def wide(self) -> bool:
+        """Whether masks may have more than 64 bits, which kernels do not take."""
+        return self.cells.dtype == object
 
     def cells_on(self, row: int) -> frozenset[int]:
         """List the cells of a piece."""
@@ -103,14 +109,18 @@ def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | Non
     grid = grid_of(puzzle, rules, lexicon, stop)
     words = _words(lexicon, grid, rules, stop)
     if rules.spangram == "off" or rules.compound_parts == 1:
-        nothing = np.empty((0, 4), np.uint64)
-        return Found(
-            words=words,
-            compounds=_merge(nothing, np.empty((0, 3), np.int32), np.empty(0, np.int64), rules),
-            codes=nothing[:, 2:],
-        )
+        return Found(words=words, compounds=no_pieces(), codes=np.empty((0, 2), np.uint64))
     compounds, codes = _compounds(lexicon, grid, rules, words, stop)
     return Found(words=words, compounds=compounds, codes=codes)
+
+
+def no_pieces() -> Pieces:
+    """Return the pieces of a board that has none of a kind."""
+    return Pieces(
+        low=np.empty(0, np.int32), cells=np.empty(0, np.uint64), word=np.empty(0, np.int64),
+        score=np.empty(0, np.int64), spans=np.empty(0, np.bool_),
+        block_offsets=np.zeros(1, np.int32), blocks=np.empty(0, np.uint64),
+    )  # fmt: skip
 
 
 def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:

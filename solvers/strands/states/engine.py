@@ -9,7 +9,6 @@ from typing import Any
 
 from nightgrid.solvers.algebra import Budget, Statistics
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
 from nightgrid.solvers.kernel.machine import STOP_AT
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
@@ -101,26 +100,33 @@ def _give_back(table: Table, pool: Pool) -> None:
         _kept.append((table, pool))
 
 
-class Meter:
-    """What a search may spend and has spent, in the control that its kernels read."""
+class Engine:
+    """What both fast searches share: the table, the pool, the budget and what is spent of it."""
 
-    def __init__(self, control: I64, clock: I64, budget: Budget, *, exists: bool) -> None:
-        self.control, self.budget, self.started_ns = control, budget, time.perf_counter_ns()
-        clock[STOP_AT] = budget.stop_address
+    found: Found
+    name: str
+
+    def __init__(self, budget: Budget, *, exists: bool) -> None:
+        self.table, self.pool = _memory(budget)
+        weakref.finalize(self, _give_back, self.table, self.pool)
+        self.budget, self.started_ns = budget, time.perf_counter_ns()
+        self.control = control = self.table.control
+        self.table.clock[STOP_AT] = budget.stop_address
         control[tables.NODES] = 0
         control[tables.NODES_MAX] = budget.nodes
         control[tables.DEADLINE_NS] = budget.deadline_ns()
         control[tables.EXISTS] = exists
         control[tables.TICK] = tables.CLOCK_STRIDE - 1
 
-    def spent(self, engine: str, table_bytes: int) -> Statistics:
+    def statistics(self) -> Statistics:
         """Return what the search has cost so far."""
+        states = int(self.control[tables.STATES])
         return Statistics(
-            states=int(self.control[tables.STATES]),
+            states=states,
             nodes=int(self.control[tables.NODES]),
             kernel_ns=time.perf_counter_ns() - self.started_ns,
-            table_bytes=table_bytes,
-            engine=engine,
+            table_bytes=states * tables.STATE_BYTES,
+            engine=self.name,
         )
 
     def check_clock(self) -> None:
@@ -132,19 +138,3 @@ class Meter:
         """Raise BudgetSpentError if the kernel has stopped."""
         if self.control[tables.STATUS] != DONE:
             raise BudgetSpentError(int(self.control[tables.STATUS]))
-
-
-class Engine(Meter):
-    """What both fast searches share: the table, the pool and the budget."""
-
-    found: Found
-    name: str
-
-    def __init__(self, budget: Budget, *, exists: bool) -> None:
-        self.table, self.pool = _memory(budget)
-        weakref.finalize(self, _give_back, self.table, self.pool)
-        super().__init__(self.table.control, self.table.clock, budget, exists=exists)
-
-    def statistics(self) -> Statistics:
-        """Return what the search has cost so far."""
-        return self.spent(self.name, int(self.control[tables.STATES]) * tables.STATE_BYTES)

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Budget, count_of
-from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES
+from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_NODES
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.pieces.pieces import Found, reordered
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.states.cell_supports import supports_of
 from nightgrid.solvers.strands.states.engine import Engine, RootChildren, State
-from nightgrid.solvers.strands.states.table import NODES, NODES_MAX, STATUS
+from nightgrid.solvers.strands.states.table import EXISTS, NODES_MAX, STATUS
 from nightgrid.solvers.strands.sweep import sweep as sweeps
 from nightgrid.solvers.strands.sweep.sweep import Sweep, SweepState, sweep_children, sweep_cover
 
@@ -40,23 +40,25 @@ class SweepEngine(RootChildren, Engine):
         self.root: State = _state(0, 0, 0, False, self.n, sweeps.PLAIN, 0)
         self._root_children = self.children(self.root)
 
-    def try_all(self, nodes: int) -> bool:
-        """Value the root; tell whether so many nodes are enough.
+    def ends_within(self, nodes: int) -> bool:
+        """Count all covers; return whether so many nodes, and the room for sets, are enough.
 
-        Raises BudgetSpentError for any other end of it.
+        The answer does not depend on what is asked. Raises BudgetSpentError where the budget ends
+        it before.
         """
         control = self.control
-        nodes_max = int(control[NODES_MAX])
-        control[NODES_MAX] = min(nodes_max, int(control[NODES]) + nodes)
+        nodes_max, exists = int(control[NODES_MAX]), int(control[EXISTS])
+        control[NODES_MAX], control[EXISTS] = min(nodes_max, nodes), 0
         try:
             self.value(self.root)
         except BudgetSpentError as error:
-            if error.code != OUT_OF_NODES:
+            ran_out = error.code == OUT_OF_NODES and nodes < nodes_max
+            if not ran_out and error.code != FIXED_TABLE_FULL:
                 raise
             control[STATUS] = DONE
             return False
         finally:
-            control[NODES_MAX] = nodes_max
+            control[NODES_MAX], control[EXISTS] = nodes_max, exists
         return True
 
     def value(self, state: State) -> tuple[int, int]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 from unittest import mock
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,11 +19,10 @@ from nightgrid.solvers.strands import game as strands_game
 from nightgrid.solvers.strands import listing
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.game import StrandsGame
-from nightgrid.solvers.strands.general import group_search as general_group_search
 from nightgrid.solvers.strands.general import wide_pieces as general_pieces
 from nightgrid.solvers.strands.general.engine import GeneralEngine
-from nightgrid.solvers.strands.general.wide_pieces import WideFound, find_wide_pieces, widened
-from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError, find_pieces
+from nightgrid.solvers.strands.general.wide_pieces import find_wide_pieces
+from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError, find_pieces
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.sweep.engine import SweepEngine
@@ -37,7 +33,6 @@ from tests.solvers.strands.boards import (
     Instance,
     all_rules,
     instances,
-    random_instance,
     spell,
     walk,
 )
@@ -46,54 +41,43 @@ COUNT, ALL, TEN = Ask(kind="count"), Ask(kind="all"), Ask(kind="best", limit=10)
 FREE = Rules(
     spangram="off", words="any", crossing=True, repeats=True, min_letters=1, compound_parts=1
 )
-Engine = Callable[..., Any]
-
-
-def sweeping(
-    puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
-) -> SweepEngine:
-    return SweepEngine(puzzle, rules, found, budget, exists=exists)
-
-
-def general(
-    puzzle: Puzzle, rules: Rules, found: Found | WideFound, budget: Budget, *, exists: bool
-) -> GeneralEngine:
-    found = found if isinstance(found, WideFound) else widened(found)
-    return GeneralEngine(puzzle, rules, found, budget, exists=exists)
 
 
 def game_of(instance: Instance) -> StrandsGame:
     return StrandsGame(instance.rules, compile_lexicon(instance.vocabulary.words.items()))
 
 
-def answers(instance: Instance, engine: Engine, part: Any = None) -> list[Any]:
-    game = game_of(instance)
-    with (
-        mock.patch.object(strands_game, "engine_for", engine),
-        mock.patch.object(listing, "engine_for", engine),
-    ):
-        outcomes = [
-            game.solve(instance.puzzle, ask, part, Budget(table_bytes=1 << 26))
-            for ask in (COUNT, Ask(kind="first"), Ask(kind="all", limit=30), TEN)
-        ]
-        parts = game.split(instance.puzzle, COUNT, part, 3)
-    return [
-        (o.status, o.count, o.truncated, [(c.identity, c.score) for c in o.solutions])
-        for o in outcomes
-    ] + [parts]
-
-
 @pytest.mark.slow
 @settings(max_examples=drawn(25), deadline=None)
-@given(instances(all_rules.map(lambda r: replace(r, compound_parts=min(2, r.compound_parts)))))
-def test_both_searches_answer_alike_whole_and_in_parts(instance: Instance) -> None:
-    short = game_of(instance).solve(instance.puzzle, COUNT, None, Budget(nodes=20_000))
-    if short.status is Status.OVER_BUDGET:
+@given(
+    instances(all_rules.map(lambda r: replace(r, compound_parts=min(2, r.compound_parts)))),
+    st.integers(1, 9),
+)
+def test_both_searches_answer_alike_whole_and_in_parts(instance: Instance, into: int) -> None:
+    game, puzzle = game_of(instance), instance.puzzle
+    by_sweep = game.solve(puzzle, COUNT, None, Budget(nodes=20_000))
+    if by_sweep.status is Status.OVER_BUDGET or (by_sweep.count or 0) > 100:
         return
-    expected, actual = answers(instance, sweeping), answers(instance, general)
-    assert actual == expected
-    for part in expected[-1][:2]:
-        assert answers(instance, general, part) == answers(instance, sweeping, part)
+    expected = {ask: game.solve(puzzle, ask) for ask in (ALL, TEN)}
+    with (
+        mock.patch.object(strands_game, "engine_for", GeneralEngine),
+        mock.patch.object(listing, "engine_for", GeneralEngine),
+    ):
+        for ask, fast in expected.items():
+            whole = game.solve(puzzle, ask)
+            assert whole.statistics.engine == "general"
+            assert (whole.status, whole.count) == (fast.status, fast.count)
+            if ask is TEN:
+                assert [c.score for c in whole.solutions] == [c.score for c in fast.solutions]
+            else:
+                identities = {cover.identity for cover in fast.solutions}
+                assert {cover.identity for cover in whole.solutions} == identities
+            parts = game.split(puzzle, ask, None, into)
+            merged = game.merge(puzzle, ask, [game.solve(puzzle, ask, part) for part in parts])
+            assert merged.solutions == whole.solutions
+        assert game.solve(puzzle, COUNT).count == by_sweep.count
+        first = game.solve(puzzle, Ask(kind="first"))
+        assert first.solutions == game.solve(puzzle, ALL).solutions[:1]
 
 
 @settings(max_examples=drawn(25), deadline=None)
@@ -102,11 +86,13 @@ def test_pieces_found_on_any_board_are_those_found_as_masks(instance: Instance) 
     lexicon = compile_lexicon(instance.vocabulary.words.items())
     wide = find_wide_pieces(instance.puzzle, instance.rules, lexicon).words
     try:
-        masks = widened(find_pieces(instance.puzzle, instance.rules, lexicon)).words
+        masks = find_pieces(instance.puzzle, instance.rules, lexicon).words
     except TooManyPiecesError:
         return
-    for name in ("low", "cells", "word", "score", "spans", "set_offsets", "blocks"):
-        np.testing.assert_array_equal(getattr(wide, name), getattr(masks, name), name)
+    assert wide.wide
+    assert not masks.wide
+    for name in ("low", "cells", "word", "score", "spans", "block_offsets", "blocks"):
+        assert getattr(wide, name).tolist() == getattr(masks, name).tolist(), name
 
 
 def copies(one: Puzzle, across: int, down: int) -> Puzzle:
@@ -220,26 +206,6 @@ def test_a_budget_that_runs_out_says_which(budget: Budget, reason: str) -> None:
     assert reason in outcome.reason
 
 
-@settings(max_examples=drawn(10), deadline=None)
-@given(st.integers(0, 2**32))
-def test_orders_that_are_given_up_change_no_answer(seed: int) -> None:
-    instance = random_instance(random.Random(seed), FREE, most_cells=20)
-    lexicon = compile_lexicon(instance.vocabulary.words.items())
-    found = widened(find_pieces(instance.puzzle, FREE, lexicon))
-    values = []
-    for trials in ((1 << 12, 1 << 16), (2, 3)):
-        with mock.patch.object(general_group_search, "TRIALS", trials):
-            engine = GeneralEngine(instance.puzzle, FREE, found, Budget(), exists=False)
-            values.append(engine.value(engine.root))
-    assert values[0][0] == values[1][0]
-    assert values[0][0] == 0 or values[0] == values[1]
-    small = GeneralEngine(instance.puzzle, FREE, found, Budget(nodes=3), exists=False)
-    try:
-        assert small.value(small.root)[0] == values[0][0]
-    except BudgetSpentError:
-        assert small.statistics().nodes >= 3
-
-
 def test_too_many_walks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(general_pieces, "STEPS_MAX", 1000)
     lexicon = compile_lexicon([("AB" * 40, 0)])
@@ -247,26 +213,17 @@ def test_too_many_walks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         find_wide_pieces(Puzzle(board=("ABABAB", "BABABA") * 8), FREE, lexicon)
 
 
-def test_a_board_with_more_sets_of_words_than_the_sweep_holds_goes_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rng = random.Random(4)
-    words = {"".join(rng.choices("ABC", k=3)) for _ in range(27)}
+def test_a_large_board_with_more_sets_of_words_than_the_sweep_holds_goes_on() -> None:
     rules = replace(FREE, crossing=False, repeats=False)
-    game = StrandsGame(rules, compile_lexicon([(w, 300) for w in sorted(words)]))
-    board = Puzzle(board=tuple("".join(rng.choices("ABC", k=4)) for _ in range(6)))
+    words = ["".join(w) for n in (2, 3) for w in itertools.product("ABC", repeat=n)]
+    game = StrandsGame(rules, compile_lexicon([(w, 300) for w in words]))
+    board = Puzzle(board=("ABC" * 22,))
     expected = game.solve(board, COUNT)
     assert expected.statistics.engine == "sweep"
-    monkeypatch.setattr(listing, "SweepEngine", Full)
-    outcome = game.solve(board, COUNT)
+    full = BudgetSpentError(FIXED_TABLE_FULL)
+    with mock.patch.object(SweepEngine, "value", side_effect=full):
+        outcome = game.solve(board, COUNT)
     assert (outcome.count, outcome.statistics.engine) == (expected.count, "general")
-
-
-class Full(SweepEngine):
-    """A sweep that has no room for sets of words."""
-
-    def try_all(self, nodes: int) -> bool:
-        raise BudgetSpentError(FIXED_TABLE_FULL)
 
 
 def test_a_budget_beyond_all_memory_is_no_error() -> None:
