@@ -73,10 +73,6 @@ KINDS = {
     "bad-value": Kind(422, "a field, a parameter or a header has a value that it cannot have"),
     "invalid-puzzle": Kind(422, "the puzzle breaks a rule of its game"),
     "no-picture": Kind(422, "the board is too large to be drawn, or its game has no pictures"),
-    "replayed-key": Kind(
-        422,
-        "the `Idempotency-Key` was used with another body in the last 24 hours",
-    ),
     "board-too-large": Kind(
         422,
         "the board or the word list is larger than `NIGHTGRID_HTTP_BOARD_SIZE` or "
@@ -103,10 +99,6 @@ KINDS = {
         "and `nightgrid lake repair` mends what can be mended",
     ),
     "not-ready": Kind(503, "something that solves need is missing"),
-    "too-many-connections": Kind(
-        503,
-        "half as many clients wait for jobs as `NIGHTGRID_HTTP_CONNECTIONS` allows",
-    ),
     "unavailable": Kind(
         503,
         "the lake or the Redis server does not answer; `Retry-After` says when to try again",

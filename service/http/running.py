@@ -86,7 +86,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End what waits, then the connections."""
-        self._service.hub.stop()
+        self._service.is_stopping = True
         await super().shutdown(sockets)
 
 

@@ -1,13 +1,12 @@
-"""Notices through Redis: what became of a chunk, and which job has moved.
+"""Notices through Redis: what became of a chunk, and that a job was submitted.
 
 Each shortens a wait: the lake has what is true, and a lost notice delays a run without changing its
-results. Announcements of workers go to a list for each driver process, which its messages name.
+results. They go to a list for each driver process, which its messages name.
 """
 
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -99,14 +98,3 @@ def parse_announcement(text: str) -> Announcement:
 
 def _key(settings: Settings, driver: str) -> str:
     return f"{key_prefix(settings)}done:{driver}"
-
-
-def notification_channel(settings: Settings) -> str:
-    """Name the channel on which jobs are named that have moved or ended."""
-    return f"{key_prefix(settings)}news"
-
-
-def notify_of_job(client: redis.Redis, settings: Settings, job_id: str) -> None:
-    """Publish that a job has moved or ended; a dead server is no error."""
-    with suppress(redis.RedisError):
-        client.publish(notification_channel(settings), job_id)

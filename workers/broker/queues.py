@@ -95,15 +95,6 @@ def waiting_count(client: redis.Redis, settings: Settings, queue: str) -> int:
     return int(length)
 
 
-def waiting_in_order(client: redis.Redis, settings: Settings, queue: str) -> list[str]:
-    """List what the messages of a queue are about, in the order in which they are taken.
-
-    At most the first MESSAGES_READ_MAX are read. Raises redis.RedisError.
-    """
-    texts: Any = client.lrange(f"{key_prefix(settings)}{queue}", -MESSAGES_READ_MAX, -1)
-    return [_about(json.loads(text)) for text in reversed(texts)]
-
-
 def _about(message: dict[str, Any]) -> str:
     return str(message["headers"].get(ABOUT_HEADER))
 

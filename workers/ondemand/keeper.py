@@ -86,7 +86,6 @@ class _Open:
     wanted: Wanted
     run_id: str
     driver: Driver
-    chunks_done: int = -1
     size_at: float = 0.0
     refused_since: float | None = None
 
@@ -280,9 +279,6 @@ class Keeper:
         if spent is not None:
             log.warning("over budget", job=wanted.job_id, run=opened.run_id, reason=spent.sentence)
             self._end_over_budget(opened, progress, spent)
-        elif progress.chunks_done != opened.chunks_done:
-            opened.chunks_done = progress.chunks_done
-            notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def _spent(self, opened: _Open, progress: Progress) -> Reason | None:
         """Return why a job has cost what it may cost altogether, if it has."""
@@ -315,15 +311,13 @@ class Keeper:
         self._over(wanted)
 
     def _over(self, wanted: Wanted) -> None:
-        """Delete the submissions of a job that has a row, and tell those who wait."""
+        """Delete the submissions of a job that has a row."""
         delete_submissions(self._lake, wanted.submissions)
         self._open.pop(wanted.job_id, None)
-        notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def _end(self, wanted: Wanted, end: End, reason: str) -> None:
         end_with_run(self._lake, wanted, end, reason)
         self._open.pop(wanted.job_id, None)
-        notices.notify_of_job(self._client, self._settings, wanted.job_id)
 
     def tidy(self) -> None:
         """Merge answers, and delete what killed writers and old runs left, each at its time."""

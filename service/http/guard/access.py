@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fastapi import Depends
 from fastapi.security import HTTPBearer
@@ -38,8 +38,6 @@ class Client:
     """The name of its key; "" for a client without one."""
     jobs: int | None = None
     """Jobs that it may have open at once; None: any number."""
-    key: Key | None = field(default=None, repr=False)
-    """As it was when the request came; None for a client without one."""
 
 
 ANY = Client(name="")
@@ -88,20 +86,7 @@ class Access:
         if key is None:
             raise _refused("the key is unknown, or was revoked")
         self._spend(key)
-        return Client(name=key.name, jobs=key.jobs, key=key)
-
-    async def still_has(self, client: Client) -> bool:
-        """Return whether the key that a client came with has not been revoked since.
-
-        For what goes on after a request was let in. A key that was added again under its name is
-        another one. While keys cannot be read it is not told to have its key.
-        """
-        if client.key is None:
-            return True
-        try:
-            return (await self._known()).get(client.name) == client.key
-        except TransientError:
-            return False
+        return Client(name=key.name, jobs=key.jobs)
 
     async def _known(self) -> Mapping[str, Key]:
         if self._clock() - self._read_at < REFRESH_S:

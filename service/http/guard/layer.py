@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -57,11 +57,11 @@ _RAW = tuple(
     (name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()
 )
 
-EarlyReply = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
+EarlyReply = Callable[[Scope, bytes], ASGIApp | None]
 """Returns the reply to a body that needs no route, None where one has to answer."""
 
 
-async def no_reply(_scope: Scope, _headers: Headers, _data: bytes) -> None:
+def no_reply(_scope: Scope, _data: bytes) -> None:
     """Leave every body to its route."""
 
 
@@ -131,7 +131,7 @@ class Guard:
             return self._app, receive
         check_media_type(headers)
         data = await read_body(headers, receive, self._body_bytes)
-        reply = await self._early_reply(scope, headers, data)
+        reply = self._early_reply(scope, data)
         if reply is not None:
             return reply, receive
         read_json(data)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from threading import Condition
 from typing import Any
 
 import pyarrow as pa
+from cachetools import TTLCache, cached
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -21,7 +23,6 @@ from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.state import NIGHT_REPORT, read_state
-from nightgrid.service.http.caches import Cached
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.monitoring.requests import OTHER
 from nightgrid.solvers.errors import NightgridError
@@ -147,28 +148,30 @@ def night_gauges(values: Mapping[str, Samples]) -> Iterator[GaugeMetricFamily]:
 class Gauges(Collector):
     """Collects the gauges of one service's queue and lake."""
 
-    def __init__(self, lake: Lake, queue: Cached[QueueSnapshot]) -> None:
+    def __init__(self, lake: Lake, queue: Callable[[], QueueSnapshot]) -> None:
         """Count nothing before a scrape."""
         self._lake, self._queue = lake, queue
         self._rows: dict[str, Counter[tuple[str, ...]]] = {}
         """Rows of each file of results, which never changes."""
         self._last: list[GaugeMetricFamily] = []
-        self._of_lake = Cached(lambda: list(self._count()), LAKE_S)
-        self._nights = Cached(lambda: _nights(lake), NIGHTS_S)
+        self._of_lake = cached(TTLCache(1, LAKE_S), condition=Condition())(
+            lambda: list(self._count())
+        )
+        self._nights = cached(TTLCache(1, NIGHTS_S), condition=Condition())(lambda: _nights(lake))
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Yield all gauges but those of a part that does not answer."""
         with suppress(NightgridError):
-            snapshot = self._queue.get()
+            snapshot = self._queue()
             yield from job_gauges(snapshot)
             if snapshot.alive is not None:
                 yield from queue_gauges(snapshot)
         with suppress(NightgridError, pa.ArrowException):
-            self._last = self._of_lake.get()
+            self._last = self._of_lake()
         # While the lake does not answer, the last count stays, with its time.
         yield from self._last
         with suppress(NightgridError):
-            yield from night_gauges(self._nights.get())
+            yield from night_gauges(self._nights())
 
     def _count(self) -> Iterator[GaugeMetricFamily]:
         """Count files, bytes and results."""

@@ -89,7 +89,7 @@ def readyz(service: Here) -> Response:
     """
     found = {"lake": _answers(service.lake), "server": False, "workers": False}
     if found["lake"]:
-        snapshot = service.queue.get()
+        snapshot = service.queue()
         found |= {"server": snapshot.alive is not None, "workers": snapshot.serves}
     if all(found.values()):
         return JSONResponse(Ready(lake=True, server=True, workers=True).model_dump())
@@ -123,7 +123,7 @@ def metrics(service: Here) -> Response:
 @api_router.get("/queue", summary="Look at the queue")
 def queue(service: Here) -> Queue:
     """Count who waits and who works. It is looked at once a second at most."""
-    snapshot = service.queue.get()
+    snapshot = service.queue()
     alive = snapshot.alive or {}
     return Queue(
         waiting=snapshot.number(WAITING),

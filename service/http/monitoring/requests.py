@@ -29,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Requests that are logged only when the service failed at them."""
 REPEATED = "nightgrid.repeated"
-"""Set in the scope of a request that repeats one that was answered: it is not logged either."""
+"""The route of a request that repeats one that was answered, in its scope: it is not logged."""
 _FAILED = 500
 _PROBES = frozenset({"/healthz", "/readyz"})
 """Asked every few seconds: that they are not ready is their answer."""
@@ -103,6 +103,8 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
 
 def route_of(scope: Scope) -> str:
     """Name the route that a request went to, as it is declared; "other" for none."""
+    if REPEATED in scope:
+        return str(scope[REPEATED])
     route = scope.get("route")
     path = getattr(route, "path_format", None) or getattr(route, "path", None)
     if path is None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Annotated, Any
 
@@ -17,13 +18,12 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import listed_files, solution_tables
 from nightgrid.archive.results.solution_files import tables_in
 from nightgrid.service.games import view
-from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.problems import FieldError, Problem
 from nightgrid.service.http.solves.models import Solutions
-from nightgrid.service.http.solves.routes import RETRY_AFTER_S, found_solve
+from nightgrid.service.http.solves.routes import found_solve
 from nightgrid.service.http.solves.solve_json import is_over
 from nightgrid.service.http.state import Here, Service
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.results import find_row
@@ -32,8 +32,8 @@ router = APIRouter(tags=["solves"])
 PAGE_MAX = 1000
 FILED_S = 5.0
 PING_S = 15
-KEY_LOOK_S = 5.0
-"""How often a client of a stream is looked up: a key that was revoked ends its streams."""
+EVENTS_S = 0.5
+"""Pause between two looks at a job whose events are streamed."""
 RETRY_MS = 1000
 """When a client whose connection is gone comes back."""
 END = "end"
@@ -62,33 +62,28 @@ async def get_events(job_id: str, request: Request, service: Here) -> Response:
         # An EventSource comes back after every other answer.
         return Response(status_code=204)
     await asyncio.to_thread(found_solve, service, job_id)
-    if service.hub.is_full:
-        raise Problem(
-            "too-many-connections",
-            "as many clients wait for jobs as the service takes; try again",
-            headers={"Retry-After": str(RETRY_AFTER_S)},
-        )
-    events = _events(service, job_id, request.state.client)
+    events = _events(service, job_id)
     return EventSourceResponse(events, ping=PING_S, headers={"X-Accel-Buffering": "no"})
 
 
-async def _events(service: Service, job_id: str, client: Client) -> AsyncIterator[ServerSentEvent]:
-    look_s = PING_S if client.key is None else KEY_LOOK_S
+async def _events(service: Service, job_id: str) -> AsyncIterator[ServerSentEvent]:
     before: dict[str, Any] = {}
-    async with service.hub.follow(job_id) as job:
-        while not service.hub.is_stopping and await service.access.still_has(client):
-            if job.solve is not None:
-                for name, value in news(before, job.solve):
-                    yield ServerSentEvent(
-                        data=json.dumps(value, separators=(",", ":")),
-                        event=name,
-                        id=END if name == END else str(time.time_ns() // 1000),
-                        retry=RETRY_MS,
-                    )
-                before = job.solve
-            if job.is_over:
+    while not service.is_stopping:
+        with suppress(TransientError):  # a lake that does not answer is asked again
+            now = await asyncio.to_thread(service.views.look, job_id)
+            if now is None:
                 return
-            await job.change(look_s)
+            for name, value in news(before, now):
+                yield ServerSentEvent(
+                    data=json.dumps(value, separators=(",", ":")),
+                    event=name,
+                    id=END if name == END else str(time.time_ns() // 1000),
+                    retry=RETRY_MS,
+                )
+            if is_over(now):
+                return
+            before = now
+        await asyncio.sleep(EVENTS_S)
 
 
 def news(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -173,13 +168,10 @@ def _puzzle(service: Service, solve: dict[str, Any]) -> Any:
 
 def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Find an answer. Raises Problem for a job that is not answered."""
-    solve = found_solve(service, job_id)
     # An answer of the service itself may not be filed yet.
-    is_filed = service.small_boards.wait_until_filed(job_id, FILED_S)
+    service.small_boards.wait_until_filed(job_id, FILED_S)
+    solve = found_solve(service, job_id)
     row = find_row(service.lake, job_id) if solve["answer"] is not None else None
-    if row is None and solve["answer"] is not None and is_filed:
-        service.views.drop(job_id)
-        solve = found_solve(service, job_id)
     if row is None:
         detail = f"job {job_id} is {solve['state']}, without an answer"
         raise Problem("not-answered", detail)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import time
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 from starlette.datastructures import Headers
 from starlette.types import Scope
 from structlog.contextvars import bind_contextvars
@@ -19,19 +20,12 @@ from nightgrid.service.asking import COMMAND_LINE
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.layer import EarlyReply
 from nightgrid.service.http.lake.parameters import Parameters
-from nightgrid.service.http.monitoring.requests import REPEATED, route_of
+from nightgrid.service.http.monitoring.requests import REPEATED
 from nightgrid.service.http.problems import HEX_ID, Problem
-from nightgrid.service.http.solves.admission import client_for
+from nightgrid.service.http.solves.admission import check_admission, client_for
 from nightgrid.service.http.solves.models import OpenSolves, Solve, SolveBody
-from nightgrid.service.http.solves.replays import HEADER, digest_of
-from nightgrid.service.http.solves.small_boards import (
-    OVERTIME_S,
-    SECONDS,
-    Found,
-    is_small,
-    may_be_small,
-)
-from nightgrid.service.http.solves.solve_json import API, is_over
+from nightgrid.service.http.solves.small_boards import OVERTIME_S, SECONDS, Found, is_small
+from nightgrid.service.http.solves.solve_json import API, is_final, is_over
 from nightgrid.service.http.solves.solve_request import SolveRequest, read_request, wait_of
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.canonical import is_id
@@ -45,12 +39,8 @@ from nightgrid.workers.tracing import describe_span
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-IN_VAIN = "in_vain"
-"""Whether the board of a request proved to be no small one before its route, in its state."""
-IdempotencyKey = Annotated[
-    str | None,
-    Header(description="A request with the same key and body is answered as the first one."),
-]
+LOOK_MIN_S, LOOK_GROWTH, LOOK_MAX_S = 0.02, 1.1, 0.5
+"""The pauses between two looks at a job that a client waits for."""
 Prefer = Annotated[
     str,
     Header(
@@ -67,49 +57,58 @@ Prefer = Annotated[
     },
 )
 async def post_solve(
-    body: SolveBody,
-    request: Request,
-    service: Here,
-    idempotency_key: IdempotencyKey = None,
-    prefer: Prefer = "",
+    body: SolveBody, request: Request, service: Here, prefer: Prefer = ""
 ) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
     ends_at = time.monotonic() + wait_of([prefer])
-    raw = await request.body()
-    client: Client = request.state.client
-    key = idempotency_key
-    if key is not None:
-        await asyncio.to_thread(service.replays.check, client.name, key, raw)
-    # A body that is refused leaves its key free.
+    raw, small, is_tried = await request.body(), None, False
+
+    async def try_at_once() -> Found | None:
+        nonlocal is_tried
+        left_s = ends_at - time.monotonic()
+        if is_tried or left_s <= 0 or not service.small_boards.is_ready:
+            return None
+        is_tried = True
+        return await service.small_boards.solve(raw, left_s)
+
+    # Most questions are about small boards that the lake does not know.
+    if body.puzzle is not None and body.words is None:
+        small = await try_at_once()
+    if small is not None and not service.views.names.of(small.puzzle_id):
+        return _answered(service, raw, _keep(service, small))
     wanted = await asyncio.to_thread(read_request, service.lake, service.settings.workers, body)
-    if key is not None:
-        await asyncio.to_thread(service.replays.note, client.name, key, raw)
     bind_contextvars(
         job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game
     )
-    solve = await _known(service, wanted)
-    left_s = ends_at - time.monotonic()
-    is_tried = in_vain = getattr(request.state, IN_VAIN, False)
-    if solve is None and not in_vain and left_s > 0 and is_small(wanted, SECONDS):
-        is_tried = True
-        found = await service.small_boards.solve(digest_of(raw), raw, left_s)
-        solve = None if found is None else from_json(_keep(service, found))
+    solve = await asyncio.to_thread(_known, service, wanted)
+    if solve is None and small is None and is_small(wanted, SECONDS):
+        small = await try_at_once()
+    if solve is None and small is not None:
+        solve = _keep(service, small)
     if solve is None:
         expected_s = max(wanted.expected.seconds, OVERTIME_S if is_tried else 0.0)
-        await asyncio.to_thread(_begin, service, wanted, expected_s, client, key)
-        service.hub.submitted(wanted.job_id)
-        left_s = max(0.0, ends_at - time.monotonic())
-        solve = await service.hub.until_over(wanted.job_id, left_s)
+        client: Client = request.state.client
+        await asyncio.to_thread(_begin, service, wanted, expected_s, client)
+        solve = await _until_over(service, wanted.job_id, ends_at)
         if solve is None:
             raise TransientError(f"job {wanted.job_id} is gone")
     if is_over(solve):
-        reply = _answered(solve["id"], to_json(solve))
         # Of a board that the lake names another one may stand there tomorrow.
-        if not wanted.names_board and service.views.final(wanted.job_id):
-            service.replies.put(digest_of(raw), reply)
-        return reply
+        return _answered(service, None if wanted.names_board else raw, solve)
     headers = {"Location": solve["links"]["self"], "Retry-After": retry_after(solve)}
     return JSONResponse(solve, 202, headers=headers)
+
+
+async def _until_over(service: Service, job_id: str, ends_at: float) -> dict[str, Any] | None:
+    """Wait for the end of a job, at most until then, and show where it is."""
+    pause_s = LOOK_MIN_S
+    while True:
+        solve = await asyncio.to_thread(service.views.look, job_id)
+        left_s = ends_at - time.monotonic()
+        if solve is None or is_over(solve) or left_s <= 0 or service.is_stopping:
+            return solve
+        await asyncio.sleep(min(pause_s, left_s))
+        pause_s = min(pause_s * LOOK_GROWTH, LOOK_MAX_S)
 
 
 def retry_after(solve: dict[str, Any]) -> str:
@@ -118,42 +117,29 @@ def retry_after(solve: dict[str, Any]) -> str:
     return str(min(max(math.ceil(left_s), RETRY_AFTER_S), RETRY_AFTER_MAX_S))
 
 
-async def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
-    """Show the answer that the lake has to a question, if it has one."""
+def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
+    """Show the answer that there is to a question already, if there is one."""
     job_id = wanted.job_id
-    if (kept := service.views.final(job_id)) is not None:
-        known: dict[str, Any] = from_json(kept)
-        return known
-
-    def look() -> dict[str, Any] | None:
-        if not is_answered(service.lake, job_id, service.settings.workers, wanted.budget):
-            return None
-        return service.views.look(job_id)
-
-    return await asyncio.to_thread(look)
+    is_known = job_id in service.small_boards.unfiled or is_answered(
+        service.lake, job_id, service.settings.workers, wanted.budget
+    )
+    return service.views.look(job_id) if is_known else None
 
 
-def _keep(service: Service, found: Found) -> bytes:
-    """Keep the answer to a small board, and return what its clients are told: the first, always."""
-    known = service.views.final(found.job_id)
-    if known is not None:
-        return known
+def _keep(service: Service, found: Found) -> dict[str, Any]:
+    """File the answer to a small board, and return what its client is told."""
+    bind_contextvars(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
     count_rows(found.game, {found.status: 1}, states=found.states, kernel_ns=found.kernel_ns)
-    reply = found.reply
-    if names := service.views.names.of(found.puzzle_id):
-        reply = to_json({**from_json(reply), "references": names})
-    service.views.keep_final(found.job_id, reply, found.asked_at, found.ended_at)
+    service.views.note_times(found.job_id, found.asked_at, found.ended_at)
     service.small_boards.file(found)
-    return reply
+    return service.views.answered_here(found)
 
 
-def _begin(
-    service: Service, wanted: SolveRequest, expected_s: float, client: Client, key: str | None
-) -> None:
+def _begin(service: Service, wanted: SolveRequest, expected_s: float, client: Client) -> None:
     """Submit a question that the lake does not know the answer to."""
     job_id = wanted.job_id
-    service.admission.check(client, job_id, expected_s)
-    service.views.forget(job_id)
+    check_admission(service.lake, service.settings.workers, client, job_id, expected_s)
+    service.views.note_times(job_id, None, None)
     try:
         submit(
             service.lake,
@@ -163,7 +149,7 @@ def _begin(
             service.settings.workers,
             budget=wanted.budget,
             deadline_at=wanted.deadline_at,
-            client=client_for(client, key),
+            client=client_for(client),
             expected_s=expected_s,
         )
     except TransientError:
@@ -172,57 +158,36 @@ def _begin(
             raise
 
 
-(_POST_SOLVE,) = (each for each in router.routes if getattr(each, "endpoint", None) is post_solve)
-
-
 def early_reply_of(service: Service) -> EarlyReply:
-    """Return a function that replies to what was answered for good before, and to small boards.
+    """Return a function that repeats the reply to a body that was answered for good before.
 
     FastAPI's own way to a route takes most of the processor time of such a request.
     """
 
-    async def early_reply(scope: Scope, headers: Headers, data: bytes) -> Response | None:
-        is_asked = scope["method"] == "POST" and scope["path"] == API
-        # A query is refused, and a key is looked at, by the route.
-        if not is_asked or scope["query_string"] or HEADER in headers:
+    def early_reply(scope: Scope, data: bytes) -> Response | None:
+        # A query is refused by the route.
+        if scope["path"] != API or scope["query_string"]:
             return None
-        digest = digest_of(data)
-        reply = service.replies.get(digest)
+        reply = service.replies.get(_digest(data))
         if reply is not None:
-            scope[REPEATED] = True
-        elif wait_s := wait_of(headers.getlist("prefer")):
-            reply = await _small(service, scope, digest, data, wait_s)
-        if reply is not None:
-            # Requests are counted and traced by route.
-            scope["route"] = _POST_SOLVE
-            route = route_of(scope)
-            describe_span(f"{scope['method']} {route}", **{"http.route": route})
+            scope[REPEATED] = API
+            describe_span(f"{scope['method']} {API}", **{"http.route": API})
         return reply
 
     return early_reply
 
 
-async def _small(
-    service: Service, scope: Scope, digest: str, data: bytes, wait_s: float
-) -> Response | None:
-    """Reply to a question about a small board; None if its route has to."""
-    if not (may_be_small(data) and service.small_boards.is_ready):
-        return None
-    found = await service.small_boards.solve(digest, data, wait_s)
-    # The lake may know of a board that a night has brought.
-    if found is None or service.views.names.of(found.puzzle_id):
-        scope["state"][IN_VAIN] = found is None
-        return None
-    bind_contextvars(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
-    reply = _answered(found.job_id, _keep(service, found))
-    service.replies.put(digest, reply)
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()
+
+
+def _answered(service: Service, body: bytes | None, solve: dict[str, Any]) -> Response:
+    """Answer with a job that has ended; with a body, the same one is answered so again."""
+    headers = {"Content-Location": f"{API}/{solve['id']}"}
+    reply = Response(to_json(solve), headers=headers, media_type=JSONResponse.media_type)
+    if body is not None and is_final(solve):
+        service.replies[_digest(body)] = reply
     return reply
-
-
-def _answered(job_id: str, written: bytes) -> Response:
-    """Answer with a job that has ended, as JSON."""
-    headers = {"Content-Location": f"{API}/{job_id}"}
-    return Response(written, headers=headers, media_type=JSONResponse.media_type)
 
 
 class About(Parameters):
@@ -258,27 +223,23 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
 
 
 @router.delete("/solves/{job_id}", response_model=Solve)
-async def delete_solve(
-    job_id: str, request: Request, service: Here, idempotency_key: IdempotencyKey = None
-) -> Response:
+async def delete_solve(job_id: str, request: Request, service: Here) -> Response:
     """Want a job no more; it is cancelled unless another client wants it."""
-    leaving = client_for(request.state.client, idempotency_key)
+    leaving = client_for(request.state.client)
     bind_contextvars(job=job_id)
 
     def leave() -> dict[str, Any]:
         found_solve(service, job_id)
         reason = door_of(request.headers)
         _, left = leave_job(service.lake, job_id, leaving, reason=reason)
-        service.views.forget(job_id)
+        service.views.note_times(job_id, None, None)
         solve = found_solve(service, job_id)
         if left:
             wants = "client wants" if left == 1 else "clients want"
             return {**solve, "reason": f"left; {left} other {wants} it"}
         return solve
 
-    solve = await asyncio.to_thread(leave)
-    service.hub.moved(job_id)
-    return JSONResponse(solve)
+    return JSONResponse(await asyncio.to_thread(leave))
 
 
 def door_of(headers: Headers) -> str:

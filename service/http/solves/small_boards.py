@@ -6,8 +6,7 @@ client has the answer before the lake: it is filed within half a second, by a pr
 service that is killed in between has answered, and solves the board again when it is asked again.
 
 The body of a request goes to a process as it came, and the reply comes back as bytes, as does what
-is to be filed: the event loop, which has all clients, reads neither. While all processes are busy,
-bodies are gathered and handed over a few at a time, which costs the event loop less.
+is to be filed: the event loop, which has all clients, reads neither.
 """
 
 from __future__ import annotations
@@ -15,16 +14,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import math
 import multiprocessing
 import os
 import signal
 import time
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
@@ -62,10 +58,6 @@ OVERTIME_S = 3.0
 processes that are idle."""
 WAITING_MAX = 200
 """Boards that wait for a process; further ones become jobs."""
-TOGETHER_MAX = 4
-"""Boards that are handed to a process at once: the answer to the first waits for the last."""
-QUEUED = 2
-"""Calls that a process has at once: one that it works, and the next."""
 RESTART_S = 1.0
 """Pause before a pool whose process died is replaced."""
 FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
@@ -73,11 +65,6 @@ FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
 UNFILED_MAX = 10_000
 """Answers kept in memory while the lake fails; boards become jobs beyond that."""
 FILED_LOOK_S = 0.02
-LIGHT_BYTES = 4096
-"""Longer bodies are read by the route, in a thread."""
-PUZZLE, WORDS = b'"puzzle"', b'"words"'
-"""What a body about a board of its own has in it, and one with words of its own. A body that writes
-them in another way is read by the route."""
 
 
 class Found(NamedTuple):
@@ -98,20 +85,6 @@ class Found(NamedTuple):
     """Its row, its solutions and its puzzle, as JSON."""
 
 
-class _Board(NamedTuple):
-    """A board that waits for a process."""
-
-    found: asyncio.Future[Found | None]
-    body: bytes
-    asked_at: float
-    trace: dict[str, str]
-
-
-def may_be_small(body: bytes) -> bool:
-    """Return whether the body of a request is worth a look in a process of the pool."""
-    return len(body) <= LIGHT_BYTES and PUZZLE in body and WORDS not in body
-
-
 def is_small(wanted: SolveRequest, seconds: float) -> bool:
     """Return whether a question, expected to take so long at most, is worth a try at once."""
     # A board with words of its own needs these in the lake.
@@ -128,17 +101,16 @@ class SmallBoards:
         self._pool: ProcessPoolExecutor | None = None
         self._warming: list[Future[None]] = []
         self._children: list[BaseProcess] = []
-        self._in_flight: dict[str, asyncio.Future[Found | None]] = {}
-        self._waiting: deque[_Board] = deque()
-        self._busy = 0
+        self._pending = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._unfiled: dict[str, bytes] = {}
+        self.unfiled: dict[str, Found] = {}
+        """What was answered and is not yet in the lake, by job."""
         self._has_unfiled = asyncio.Event()
 
     @property
     def is_ready(self) -> bool:
         """Return whether a process is warm, and there is room for another board."""
-        has_room = len(self._in_flight) < WAITING_MAX and len(self._unfiled) < UNFILED_MAX
+        has_room = self._pending < WAITING_MAX and len(self.unfiled) < UNFILED_MAX
         return self._pool is not None and has_room and any(each.done() for each in self._warming)
 
     def begin(self) -> None:
@@ -157,84 +129,58 @@ class SmallBoards:
                 # One that still compiles kernels would be waited for.
                 child.kill()
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
-        if self._unfiled:
+        if self.unfiled:
             lake = Lake.open(self._settings.workers.lake)
             try:
-                await asyncio.to_thread(_put, lake, list(self._unfiled.values()))
+                await asyncio.to_thread(_put, lake, [each.filed for each in self.unfiled.values()])
             except (NightgridError, OSError) as error:
-                log.warning("answers not filed", answers=len(self._unfiled), error=str(error))
+                log.warning("answers not filed", answers=len(self.unfiled), error=str(error))
 
-    async def solve(self, digest: str, body: bytes, wait_s: float) -> Found | None:
-        """Answer the body of a request within `wait_s` seconds; None if it has to become a job.
-
-        Clients that send the same body at once, by its digest, share one solve.
-        """
-        shared = self._in_flight.get(digest)
-        if shared is None:
-            if not self.is_ready:
-                return None
-            shared = asyncio.get_running_loop().create_future()
-            self._in_flight[digest] = shared
-            shared.add_done_callback(lambda _: self._in_flight.pop(digest))
-            self._waiting.append(_Board(shared, body, time.time(), trace_header()))
-            self._hand_over()
-        with suppress(TimeoutError):
-            # A client whose time is over must not cancel the solve for the others.
-            return await asyncio.wait_for(asyncio.shield(shared), wait_s)
-        return None
+    async def solve(self, body: bytes, wait_s: float) -> Found | None:
+        """Answer the body of a request within `wait_s` seconds; None if it has to become a job."""
+        pool = self._pool
+        if pool is None or not self.is_ready:
+            return None
+        self._pending += 1
+        try:
+            work = pool.submit(_solve_body, body, SECONDS, time.time(), trace_header())
+            return await asyncio.wait_for(asyncio.wrap_future(work), wait_s)
+        except TimeoutError:
+            return None
+        except (BrokenProcessPool, RuntimeError):
+            self._replace(pool)
+            return None
+        finally:
+            self._pending -= 1
 
     def file(self, found: Found) -> None:
         """File an answer soon."""
-        self._unfiled[found.job_id] = found.filed
+        self.unfiled[found.job_id] = found
         self._has_unfiled.set()
 
-    def wait_until_filed(self, job_id: str, timeout_s: float) -> bool:
-        """Block until a job's answer is in the lake if it came here; False after the timeout."""
+    def wait_until_filed(self, job_id: str, timeout_s: float) -> None:
+        """Block until a job's answer is in the lake if it came here, at most so long."""
         ends_at = time.monotonic() + timeout_s
-        while job_id in self._unfiled and time.monotonic() < ends_at:
+        while job_id in self.unfiled and time.monotonic() < ends_at:
             time.sleep(FILED_LOOK_S)
-        return job_id not in self._unfiled
 
     def _begin_task(self, work: Any) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _hand_over(self) -> None:
-        """Hand what waits to the processes, each of which finds more when it is done."""
-        most = QUEUED * self._processes
-        while self._waiting and self._busy < most:
-            share = min(math.ceil(len(self._waiting) / most), TOGETHER_MAX)
-            self._busy += 1
-            self._begin_task(self._solve_all([self._waiting.popleft() for _ in range(share)]))
-
-    async def _solve_all(self, boards: Sequence[_Board]) -> None:
-        pool = self._pool
-        about = [(each.body, each.asked_at, each.trace) for each in boards]
-        answers: Sequence[Found | None] = [None] * len(boards)
-        try:
-            if pool is not None:
-                answers = await asyncio.wrap_future(pool.submit(_solve_bodies, about, SECONDS))
-        except (BrokenProcessPool, RuntimeError):
-            # What it worked becomes jobs.
-            self._replace(pool)
-        finally:
-            self._busy -= 1
-            for board, answer in zip(boards, answers, strict=True):
-                if not board.found.done():
-                    board.found.set_result(answer)
-            self._hand_over()
-
     async def _file_all(self) -> None:
         while True:
             await self._has_unfiled.wait()
             await asyncio.sleep(FILE_PAUSE_S)
-            taken = dict(self._unfiled)
+            taken = dict(self.unfiled)
             pool = self._pool
             try:
                 if pool is None:
                     raise BrokenProcessPool("the processes are being replaced")
-                await asyncio.to_thread(pool.submit(_file, list(taken.values())).result)
+                await asyncio.wrap_future(
+                    pool.submit(_file, [each.filed for each in taken.values()])
+                )
             except Exception as error:  # noqa: BLE001 - answers are kept until they are filed
                 if isinstance(error, BrokenProcessPool):
                     self._replace(pool)
@@ -242,8 +188,8 @@ class SmallBoards:
                 await asyncio.sleep(FILE_RETRY_S)
                 continue
             for job_id in taken:
-                del self._unfiled[job_id]
-            if not self._unfiled:
+                del self.unfiled[job_id]
+            if not self.unfiled:
                 self._has_unfiled.clear()
 
     def _start_pool(self) -> None:
@@ -304,18 +250,15 @@ def _be_warm() -> None:
     """Run after the initializer of a process, as anything does."""
 
 
-def _solve_bodies(
-    boards: Sequence[tuple[bytes, float, dict[str, str]]], seconds: float
-) -> list[Found | None]:
-    """Answer bodies of requests; one at which this fails costs no other."""
-    answers: list[Found | None] = []
-    for body, asked_at, trace in boards:
-        try:
-            answers.append(_solve(body, seconds, asked_at, trace))
-        except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
-            log.warning("board not solved here", error=repr(error))
-            answers.append(None)
-    return answers
+def _solve_body(
+    body: bytes, seconds: float, asked_at: float, trace: dict[str, str]
+) -> Found | None:
+    """Answer the body of a request; None where that fails."""
+    try:
+        return _solve(body, seconds, asked_at, trace)
+    except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
+        log.warning("board not solved here", error=repr(error))
+        return None
 
 
 def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) -> Found | None:

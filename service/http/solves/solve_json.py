@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.question import Question
 
@@ -22,7 +23,7 @@ class Subject:
     puzzle_id: str
     puzzle: Mapping[str, Any] | None
     """In the project's own form; None where the lake does not have it."""
-    references: tuple[str, ...] = ()
+    references: Sequence[str] = ()
 
 
 def solve_json(
@@ -68,6 +69,12 @@ def solve_json(
             "picture": f"{at}/picture.svg",
         },
     }
+
+
+def is_final(solve: Mapping[str, Any]) -> bool:
+    """Return whether a job has an answer that stays, and is shown whole."""
+    answer = solve["answer"]
+    return answer is not None and answer["status"] in FINAL and solve["puzzle"] is not None
 
 
 def is_over(solve: Mapping[str, Any]) -> bool:

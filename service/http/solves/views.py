@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from threading import Condition, Lock
 from typing import Any
 
-import redis
-from pydantic_core import from_json, to_json
+from cachetools import LRUCache, TTLCache, cached
+from pydantic_core import from_json
 
 from nightgrid.archive.games import has_plug
 from nightgrid.archive.ingest.editions import editions_path
@@ -18,27 +19,24 @@ from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference, reference_text
 from nightgrid.archive.results.asked import find_asked
-from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
-from nightgrid.service.http.caches import BoundedCache, Cached
+from nightgrid.service.http.solves.admission import in_same_class
+from nightgrid.service.http.solves.small_boards import Found
 from nightgrid.service.http.solves.solve_json import Subject, solve_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.broker.queues import INTERACTIVE, waiting_in_order
 from nightgrid.workers.ondemand.results import find_row
 from nightgrid.workers.ondemand.status import JobStatus, status
-from nightgrid.workers.ondemand.submissions import read_ended, read_wanted
+from nightgrid.workers.ondemand.submissions import open_jobs, read_ended, read_wanted
 from nightgrid.workers.settings import Settings
 
-KNOWN_MAX = 1024
-"""Jobs whose final answer, or whose question, is kept in memory."""
-KNOWN_S = 60.0
-"""How long an answer is shown from memory: retention may drop it from the lake meanwhile."""
+TIMES_MAX = 1024
+"""Jobs of which it is kept when they were submitted and ended."""
 PLACES_S = 0.5
-"""How long a look at the queue counts."""
+"""How long a look at the open jobs counts."""
 STATES = {"working": "running", "refused": "failed"}
 """What the service calls states of jobs otherwise; `done` may be `failed`, see `solve_json`."""
 
@@ -51,57 +49,42 @@ _NAME_COLUMNS = ("date", "level", "puzzle_id")
 class Views:
     """Shows jobs. Its methods block, and may be called from several threads."""
 
-    def __init__(self, lake: Lake, client: redis.Redis, settings: Settings) -> None:
-        self._lake = lake
-        self._client, self._settings = client, settings
-        self._places = Cached(self._read_places, PLACES_S)
-        self._subjects: BoundedCache[str, Subject] = BoundedCache(KNOWN_MAX)
-        self._times: BoundedCache[str, tuple[float | None, float | None]] = BoundedCache(KNOWN_MAX)
+    def __init__(self, lake: Lake, settings: Settings, unfiled: Mapping[str, Found]) -> None:
+        """Take what the service has answered itself and not yet filed, by job."""
+        self._lake, self._settings, self._unfiled = lake, settings, unfiled
+        self._open = cached(TTLCache(1, PLACES_S), condition=Condition())(lambda: open_jobs(lake))
+        self._times: LRUCache[str, tuple[float | None, float | None]] = LRUCache(TIMES_MAX)
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
-        self._final: BoundedCache[str, bytes] = BoundedCache(KNOWN_MAX, KNOWN_S)
-        """Jobs that are answered for good, as JSON, which takes less than their objects."""
+        self._lock = Lock()
         self.names = Names(lake)
 
-    def final(self, job_id: str) -> bytes | None:
-        """Return the JSON of a job that is answered for good, if that is kept."""
-        return self._final.get(job_id)
-
-    def keep_final(self, job_id: str, written: bytes, created_at: float, ended_at: float) -> None:
-        """Keep a job that is answered for good, as JSON, before the lake gets its answer.
-
-        Kept is also when it was submitted and when it ended, as Unix time.
-        """
-        self._times.put(job_id, (created_at, ended_at))
-        self._final.put(job_id, written)
-
-    def forget(self, job_id: str) -> None:
-        """Forget when a job was submitted and ended: it was asked again."""
-        self._times.drop(job_id)
-
-    def drop(self, job_id: str) -> None:
-        """Show a job as the lake has it: its answer is no longer there."""
-        self._final.drop(job_id)
-        self._subjects.drop(job_id)
+    def note_times(self, job_id: str, created_at: float | None, ended_at: float | None) -> None:
+        """Keep when a job was submitted, and when it ended, as Unix time."""
+        with self._lock:
+            self._times[job_id] = created_at, ended_at
 
     def look(self, job_id: str) -> dict[str, Any] | None:
         """Show a job, or None for one that was never submitted and has no result.
 
         Raises TransientError where the lake does not answer.
         """
-        known = self.final(job_id)
-        if known is not None:
-            solve: dict[str, Any] = from_json(known)
-            return solve
+        if (known := self._unfiled.get(job_id)) is not None:
+            return self.answered_here(known)
         found = status(self._lake, job_id)
         row = find_row(self._lake, job_id) if found.state == "done" else None
         if found.state == "unknown" or (found.state == "done" and row is None):
             return None
-        subject = self._subject_of(job_id, row)
+        question, puzzle_id, puzzle = self._asked(job_id) if row is None else self._answered(row)
         created_at, ended_at = self._times_of(found)
         value = solve_json(
             job_id,
             STATES.get(found.state, found.state),
-            subject,
+            Subject(
+                question=question,
+                puzzle_id=puzzle_id,
+                puzzle=puzzle,
+                references=self.names.of(puzzle_id),
+            ),
             created_at=created_at,
             ended_at=ended_at,
             row=row,
@@ -109,12 +92,13 @@ class Views:
             reason=found.reason,
         )
         if found.state == "queued":
-            value["place"] = self._places.get().get(found.run_id or "")
-        # A puzzle that could not be read may be there the next time.
-        is_final = row is not None and row["status"] in FINAL
-        if is_final and subject.puzzle is not None:
-            self._final.put(job_id, to_json(value))
+            value["place"] = self._place(job_id)
         return value
+
+    def answered_here(self, found: Found) -> dict[str, Any]:
+        """Show a job that the service has answered itself."""
+        solve: dict[str, Any] = from_json(found.reply)
+        return {**solve, "references": self.names.of(found.puzzle_id)}
 
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
         """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
@@ -124,21 +108,6 @@ class Views:
             return open_game(self._lake, question.game).puzzle_from_json(value)
         (board,) = find_boards(self._lake, IdReference(prefix=puzzle_id))
         return board.published.puzzle
-
-    def _subject_of(self, job_id: str, row: Mapping[str, Any] | None) -> Subject:
-        known = self._subjects.get(job_id)
-        if known is not None:
-            return known
-        question, puzzle_id, puzzle = self._asked(job_id) if row is None else self._answered(row)
-        subject = Subject(
-            question=question,
-            puzzle_id=puzzle_id,
-            puzzle=puzzle,
-            references=self.names.of(puzzle_id),
-        )
-        if puzzle is not None:
-            self._subjects.put(job_id, subject)
-        return subject
 
     def _asked(self, job_id: str) -> tuple[Question, str, Mapping[str, Any]]:
         """Read what a job without a row is about."""
@@ -165,22 +134,24 @@ class Views:
         return question, puzzle_id, puzzle
 
     def _times_of(self, found: JobStatus) -> tuple[float | None, float | None]:
-        created_at, ended_at = self._times.get(found.job_id) or (None, None)
+        with self._lock:
+            created_at, ended_at = self._times.get(found.job_id) or (None, None)
         if found.age_s is not None:
-            created_at = time.time() - found.age_s if created_at is None else created_at
-            ended_at = None
+            created_at, ended_at = created_at or time.time() - found.age_s, None
         elif created_at is not None and ended_at is None:
             ended_at = time.time()
         if created_at is not None:
-            self._times.put(found.job_id, (created_at, ended_at))
+            self.note_times(found.job_id, created_at, ended_at)
         return created_at, ended_at
 
-    def _read_places(self) -> dict[str, int]:
-        """Count the messages before the first of each run; none where no server answers."""
-        order: list[str] = []
-        with suppress(redis.RedisError):
-            order = waiting_in_order(self._client, self._settings, INTERACTIVE)
-        return {about.partition("/")[0]: place for place, about in reversed([*enumerate(order)])}
+    def _place(self, job_id: str) -> int | None:
+        """Count the open jobs before one; None if it has just come or ended."""
+        wanted = self._open().wanted
+        if job_id not in wanted:
+            return None
+        expected_s = wanted[job_id].last.expected_s
+        ahead = in_same_class(wanted.values(), expected_s, self._settings)
+        return [job.job_id for job in ahead].index(job_id)
 
 
 class Names:
@@ -190,14 +161,14 @@ class Names:
         self._lake = lake
         self._sizes: Mapping[str, int] = {}
         self._names: dict[str, list[str]] = {}
-        self._cached = Cached(self._read, NAMES_S)
+        self._refresh = cached(TTLCache(1, NAMES_S), condition=Condition())(self._read)
 
-    def of(self, puzzle_id: str) -> tuple[str, ...]:
+    def of(self, puzzle_id: str) -> list[str]:
         """Name the editions of a puzzle, the last date first; none where the lake knows none."""
         # Names are for people: without a lake those that were read last are as good.
         with suppress(NightgridError):
-            self._cached.get()
-        return tuple(self._names.get(puzzle_id, ()))
+            self._refresh()
+        return self._names.get(puzzle_id, [])
 
     def _read(self) -> None:
         sizes = self._lake.sizes("editions")

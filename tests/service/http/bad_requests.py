@@ -111,8 +111,6 @@ REQUESTS: tuple[Request, ...] = (
     _body("a host that is none", {}, headers={"Host": "a b"}),
     _body("a page of another site", {}, headers={"Origin": "https://evil.example"}),
     _body("a page of another site, as told", {}, headers={"Sec-Fetch-Site": "cross-site"}),
-    _body("an idempotency key of blanks", _pips(), headers={"Idempotency-Key": "a b"}),
-    _body("a replayed key", _pips(), before={"puzzle": STRANDS}, headers={"Idempotency-Key": "k"}),
     _get("no representation", "/v1/results", headers={"Accept": "text/html"}),
     # Which board
     _body("neither puzzle nor id", {}),

@@ -24,7 +24,7 @@ RAISED: dict[str, tuple[Exception, int, str]] = {
     "refused": (LakeRefusesError(f"{SECRET}: the lake refuses"), 500, "damaged-lake"),
     "transient": (TransientError(f"no answer from {SECRET}"), 503, "unavailable"),
     "unexpected": (ValueError(SECRET), 500, "internal"),
-    "problem": (Problem("replayed-key", "another body"), 422, "replayed-key"),
+    "problem": (Problem("no-picture", "it is too large"), 422, "no-picture"),
 }
 
 

@@ -10,7 +10,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import ANY, Client
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves import admission as module
-from nightgrid.service.http.solves.admission import Admission, client_for
+from nightgrid.service.http.solves.admission import check_admission, client_for
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -39,11 +39,10 @@ def test_small_jobs_wait_for_small_ones_and_large_ones_for_large_ones(
 ) -> None:
     monkeypatch.setattr(module, "JOB_S", 0.0)
     jobs = submitted(lake, 1, 10, 9.0)
-    admission = Admission(lake, SETTINGS)
-    admission.check(ANY, NEW, expected_s=90.0)
-    admission.check(ANY, jobs[0], expected_s=1.0)
+    check_admission(lake, SETTINGS, ANY, NEW, expected_s=90.0)
+    check_admission(lake, SETTINGS, ANY, jobs[0], expected_s=1.0)
     with pytest.raises(Problem) as caught:
-        admission.check(ANY, NEW, expected_s=1.0)
+        check_admission(lake, SETTINGS, ANY, NEW, expected_s=1.0)
     assert (caught.value.kind.status, caught.value.slug) == (429, "queue-full")
     assert caught.value.detail == (
         "a new job would wait about 45 s for the jobs that come first; expected at most 30 s"
@@ -53,22 +52,20 @@ def test_small_jobs_wait_for_small_ones_and_large_ones_for_large_ones(
 
 def test_a_large_job_is_refused_where_a_small_one_is_taken(lake: Lake) -> None:
     submitted(lake, 2, 2, 20.0)
-    admission = Admission(lake, SETTINGS)
-    admission.check(ANY, NEW, expected_s=1.0)
+    check_admission(lake, SETTINGS, ANY, NEW, expected_s=1.0)
     with pytest.raises(Problem):
-        admission.check(ANY, NEW, expected_s=11.0)
+        check_admission(lake, SETTINGS, ANY, NEW, expected_s=11.0)
 
 
 def test_a_key_has_so_many_jobs_open_however_it_asks(lake: Lake) -> None:
     alice, bob = Client(name="alice", jobs=2), Client(name="bob", jobs=2)
     submit, boards = submit_without_server(lake, SETTINGS), generate_many(3, 2, [PRESETS["easy"]])
-    admission = Admission(lake, SETTINGS)
     jobs = []
-    for (board, _), key in zip(boards, ("one", None), strict=True):
-        admission.check(alice, NEW, expected_s=1.0)
-        jobs.append(submit(board, Ask(kind="count"), client=client_for(alice, key)))
+    for board, _ in boards:
+        check_admission(lake, SETTINGS, alice, NEW, expected_s=1.0)
+        jobs.append(submit(board, Ask(kind="count"), client=client_for(alice)))
     with pytest.raises(Problem) as caught:
-        admission.check(alice, NEW, expected_s=1.0)
+        check_admission(lake, SETTINGS, alice, NEW, expected_s=1.0)
     assert caught.value.slug == "too-many-jobs"
-    admission.check(alice, jobs[0], expected_s=1.0)
-    admission.check(bob, NEW, expected_s=1.0)
+    check_admission(lake, SETTINGS, alice, jobs[0], expected_s=1.0)
+    check_admission(lake, SETTINGS, bob, NEW, expected_s=1.0)

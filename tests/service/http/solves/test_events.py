@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from starlette.testclient import TestClient
 
-from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.guard import access
-from nightgrid.service.http.guard.keys import add_key, revoke_key
 from nightgrid.service.http.solves import found
-from nightgrid.service.http.solves.following import Hub
-from nightgrid.workers.settings import Settings
 
 Work = Callable[[], int]
 
@@ -62,52 +54,6 @@ def test_a_client_that_has_had_the_end_is_not_kept_waiting(
     work()
     last = events_of(client.get(f"{at}/events").text)[-1]["id"]
     assert client.get(f"{at}/events", headers={"Last-Event-ID": last}).status_code == 204
-
-
-def test_a_key_that_is_revoked_ends_its_streams(
-    client: TestClient, lake: Lake, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given a job that does not end, When its key is replaced, Then the stream ends."""
-    monkeypatch.setattr(access, "REFRESH_S", 0.0)
-    monkeypatch.setattr(found, "KEY_LOOK_S", 0.05)
-    headers = {"Authorization": f"Bearer {add_key(lake, 'alice')}"}
-    at = client.post("/v1/solves", json=board, headers=headers).json()["links"]["self"]
-
-    def rotate() -> None:
-        revoke_key(lake, "alice")
-        add_key(lake, "alice")
-
-    _, told = followed(client, f"{at}/events", rotate, headers=headers)
-    assert [event["event"] for event in told] == ["state"]
-    assert client.get(f"{at}/events", headers=headers).status_code == 401
-
-
-def test_clients_that_wait_leave_connections_to_others(
-    client: TestClient, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at = client.post("/v1/solves", json=board).json()["links"]["self"]
-    monkeypatch.setattr(Hub, "is_full", True)
-    told = client.get(f"{at}/events")
-    assert (told.status_code, told.json()["type"]) == (503, "/problems/too-many-connections")
-    begun = time.monotonic()
-    waited = client.post("/v1/solves", json=board, headers={"Prefer": "wait=60"})
-    assert (waited.status_code, time.monotonic() - begun < 10) == (202, True)
-
-
-def test_half_of_the_connections_may_wait(settings: Settings) -> None:
-    def look(_: str) -> None:
-        return None
-
-    async def fill() -> list[bool]:
-        hub = Hub(settings.model_copy(update={"http_connections": 4}), look)
-        seen = [hub.is_full]
-        async with hub.follow("0" * 32), hub.follow("1" * 32):
-            seen.append(hub.is_full)
-        seen.append(hub.is_full)
-        await hub.end()
-        return seen
-
-    assert asyncio.run(fill()) == [False, True, False]
 
 
 def solve(state: str, place: int | None = None) -> dict[str, Any]:

@@ -81,10 +81,8 @@ def test_a_board_that_cannot_be_read_is_told_and_is_there_when_it_can(
 
 
 def forget(client: TestClient) -> None:
-    """Let a minute pass, after which no answer is shown from memory."""
-    service = client.app.state.service  # type: ignore[attr-defined]
-    service.views._final._values.clear()
-    service.replies._values.clear()
+    """Let a minute pass, after which no reply is repeated from memory."""
+    client.app.state.service.replies.clear()  # type: ignore[attr-defined]
 
 
 def test_an_answer_that_was_dropped_is_kept_no_longer(

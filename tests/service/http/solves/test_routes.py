@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
+from nightgrid.service.http.guard.keys import add_key
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.workers.ondemand.submissions import open_jobs
 from nightgrid.workers.settings import Settings
@@ -74,7 +75,7 @@ def test_a_client_that_waits_gets_the_answer(
 def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
     client: TestClient, board: dict[str, Any], lake: Lake
 ) -> None:
-    keys = [{"Idempotency-Key": name} for name in ("one", "two")]
+    keys = [{"Authorization": f"Bearer {add_key(lake, name)}"} for name in ("one", "two")]
     first, second = (client.post("/v1/solves", json=board, headers=key).json() for key in keys)
     assert first["id"] == second["id"]
     assert len(open_jobs(lake).wanted) == 1
@@ -84,7 +85,7 @@ def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
     left = client.delete(at, headers=keys[0]).json()
     assert left["state"] == "queued"
     assert "1 other" in left["reason"]
-    for not_theirs in (keys[0], {"Idempotency-Key": "never sent"}, {}):
+    for not_theirs in (keys[0], {}):
         still = client.delete(at, headers=not_theirs).json()
         assert still["state"] == "queued", "what another client wants stays"
         assert "1 other" in still["reason"]
@@ -93,36 +94,6 @@ def test_the_same_question_from_two_clients_is_one_job_that_both_must_leave(
     assert client.get(at).json()["state"] == "cancelled"
     assert client.post("/v1/solves", json=board).status_code == 202, "it may be asked again"
     assert client.get(at).json()["state"] == "queued"
-
-
-@pytest.fixture
-def remembering(settings: Settings, redis_url: str) -> Iterator[TestClient]:
-    """A client of a service with a server, which remembers keys of requests."""
-    workers = Settings(lake=settings.lake, redis_url=redis_url, games="pips")  # type: ignore[arg-type]
-    app = create_app(ServiceSettings(workers=workers))
-    with TestClient(app, base_url="http://localhost") as found:
-        yield found
-
-
-def test_a_key_stands_for_one_body(remembering: TestClient, board: dict[str, Any]) -> None:
-    client = remembering
-    key = {"Idempotency-Key": "k"}
-    assert client.post("/v1/solves", json=board, headers=key).status_code == 202
-    other = client.post("/v1/solves", json={**board, "ask": "count"}, headers=key)
-    assert other.status_code == 422
-    assert other.json()["type"] == "/problems/replayed-key"
-    bad = client.post("/v1/solves", json=board, headers={"Idempotency-Key": "a b"})
-    assert bad.status_code == 422
-
-
-def test_a_refused_body_leaves_its_key_free(remembering: TestClient, board: dict[str, Any]) -> None:
-    client = remembering
-    key = {"Idempotency-Key": "mended"}
-    refused = client.post("/v1/solves", json={**board, "ask": "most"}, headers=key)
-    assert refused.json()["type"] == "/problems/bad-value"
-    assert client.post("/v1/solves", json=board, headers=key).status_code == 202
-    other = client.post("/v1/solves", json={**board, "ask": "count"}, headers=key)
-    assert other.json()["type"] == "/problems/replayed-key"
 
 
 def test_a_job_whose_deadline_passed_is_expired(
