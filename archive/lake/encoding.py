@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -59,7 +59,6 @@ def filled(
     schema: pa.Schema,
     *,
     row_group_rows: int | None = None,
-    metadata: Callable[[], Mapping[str, str]] = dict,
 ) -> Callable[[pa.NativeFile], None]:
     """Make what writes tables, each as one row group or as several of `row_group_rows`."""
     if VERSION_KEY.encode() not in (schema.metadata or {}):
@@ -73,8 +72,6 @@ def filled(
                 # An empty table still gets a row group, and with it a schema any reader agrees on.
                 rows = max(1, row_group_rows or len(table))
                 writer.write_table(conform(table, schema), row_group_size=rows)
-            if added := metadata():
-                writer.add_key_value_metadata(dict(added))
 
     return fill
 

@@ -12,13 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import pyarrow as pa
 import pyarrow.fs as pafs
-
-from nightgrid.solvers.errors import PermanentError
 
 STAGING = ".staging"
 """Folder of half-written files: inside the lake, so that it is on the lake's file system even
@@ -33,13 +29,8 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 class LocalFolder:
     """A nightgrid.archive.lake.stored_files.Storage: a folder of this machine."""
 
-    def __init__(self, url: str) -> None:
-        """Take a path, or file:///PATH. Raises PermanentError for a URL that names a host."""
-        parts = urlsplit(url) if "://" in url else None
-        if parts is not None and parts.netloc not in ("", "localhost"):
-            raise PermanentError(f"lake {url!r} names a host; expected file:///PATH")
-        folder = Path(url if parts is None else url2pathname(parts.path))
-        self._folder = folder.expanduser().resolve()
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
         self.url = str(self._folder)
         self._files = pafs.SubTreeFileSystem(self.url, pafs.LocalFileSystem())
 
@@ -52,18 +43,26 @@ class LocalFolder:
         return self._files.get_file_info(path)
 
     def commit(
-        self,
-        path: str | Callable[[], str],
-        fill: Callable[[pa.NativeFile], Any],
-        *,
-        new: bool,
-        durable: bool,
+        self, path: str, fill: Callable[[pa.NativeFile], Any], *, new: bool, durable: bool
     ) -> bool:
-        """Write a file under its name, with `new` unless another has it."""
-        if new and isinstance(path, str) and (self._folder / path).exists():
+        """Write a file under a staged name, sync it, give it its own, sync the folder."""
+        target = self._folder / path
+        if new and target.exists():
             return False
-        place = link if new else rename
-        return put(self._folder, STAGING, path, fill, place, durable=durable)
+        staged = self._folder / STAGING / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
+        make_folder(staged.parent)
+        make_folder(target.parent)
+        try:
+            with pa.OSFile(str(staged), "wb") as sink:
+                fill(sink)
+            if durable:
+                fsync(staged)
+            placed = (_link if new else _rename)(staged, target)
+        finally:
+            staged.unlink(missing_ok=True)
+        if durable:
+            fsync(target.parent)
+        return placed
 
     def check_exclusive(self) -> None:
         """Do nothing: a hard link, or a lock where there are none, creates a file once."""
@@ -136,51 +135,13 @@ class LocalFolder:
         return swept
 
 
-def put(
-    root: Path,
-    staging: str,
-    path: str | Callable[[], str],
-    fill: Callable[[pa.NativeFile], Any],
-    place: Callable[[Path, Path], bool],
-    *,
-    durable: bool = True,
-) -> bool:
-    """Write a file under a staged name, sync it, give it its place, sync the folder.
-
-    What is not `durable` is not synced. A function is asked for the path once the file is filled,
-    and again when another writer has taken that one, until it names the same. Returns what `place`
-    says: whether the file now stands there.
-    """
-    staged = root / staging / f"{os.getpid()}-{uuid.uuid4().hex}.tmp"
-    _make_folder(staged.parent)
-    if isinstance(path, str):
-        _make_folder((root / path).parent)
-    try:
-        with pa.OSFile(str(staged), "wb") as sink:
-            fill(sink)
-        if durable:
-            fsync(staged)
-        name = path if isinstance(path, str) else path()
-        target = root / name
-        _make_folder(target.parent)
-        placed = place(staged, target)
-        while not placed and not isinstance(path, str) and name != (name := path()):
-            target = root / name
-            placed = place(staged, target)
-    finally:
-        staged.unlink(missing_ok=True)
-    if durable:
-        fsync(target.parent)
-    return placed
-
-
-def rename(staged: Path, target: Path) -> bool:
+def _rename(staged: Path, target: Path) -> bool:
     """Rename a staged file over any file of that name."""
     staged.replace(target)
     return True
 
 
-def link(staged: Path, target: Path) -> bool:
+def _link(staged: Path, target: Path) -> bool:
     """Rename a staged file unless the name is taken."""
     try:
         target.hardlink_to(staged)
@@ -201,13 +162,14 @@ def _rename_new(staged: Path, target: Path) -> bool:
     """
     with (staged.parent / LOCK).open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return not target.exists() and rename(staged, target)
+        return not target.exists() and _rename(staged, target)
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, and sync what names them."""
     if folder.is_dir():
         return
-    _make_folder(folder.parent)
+    make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
     fsync(folder.parent)
 

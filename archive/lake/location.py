@@ -7,7 +7,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from nightgrid.archive.lake.local_commit import STAGING, fsync
+from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.local_commit import make_folder as make_synced
 from nightgrid.solvers.errors import PermanentError
 
 SCHEMES = ("file", "s3", "gs", "az")
@@ -26,10 +27,22 @@ def check_location(url: str, *, writes: bool = True) -> None:
     folder that is not there is well where it can be made. A lake that is not to be written needs
     to be readable alone.
     """
-    trouble = _trouble(url, writes=writes)
+    check_url(url)
+    if not is_folder(url):
+        return
+    try:
+        trouble = _of_folder(folder_of(url), writes=writes)
+    except OSError as error:
+        trouble = f"cannot be looked at ({error.strerror})"
     if trouble:
         expected = EXPECTED if writes else EXPECTED_TO_READ
         raise PermanentError(f"lake {url!r:.200} {trouble}; {expected}")
+
+
+def check_url(url: str) -> None:
+    """Raise PermanentError for what is no path or URL of a lake; nothing is looked at."""
+    if trouble := _trouble(url):
+        raise PermanentError(f"lake {url!r:.200} {trouble}; {EXPECTED}")
 
 
 def lacks_slashes(url: str) -> str | None:
@@ -66,12 +79,7 @@ def name_of_others(url: str) -> str | None:
 def make_folder(url: str) -> None:
     """Make the folder of a lake that is missing. Raises PermanentError where it cannot be made."""
     try:
-        folder = folder_of(url)
-        new = [each for each in (folder, *folder.parents) if not each.exists()]
-        folder.mkdir(parents=True, exist_ok=True)
-        for each in reversed(new):
-            # Else a power failure may take the name of a lake whose files are on the disk.
-            fsync(each.parent)
+        make_synced(folder_of(url))
     except OSError as error:
         raise PermanentError(
             f"lake {url!r:.200} cannot be made ({error.strerror}); {EXPECTED}"
@@ -84,7 +92,7 @@ def folder_of(url: str) -> Path:
     return Path(path).expanduser().absolute()
 
 
-def _trouble(url: str, *, writes: bool) -> str:
+def _trouble(url: str) -> str:
     if not url.strip() or "\0" in url:
         return "is no path"
     slip = lacks_slashes(url)
@@ -105,12 +113,7 @@ def _trouble(url: str, *, writes: bool) -> str:
                 "the store's own tools keep them"
             )
         return "" if parts.netloc else "names no bucket"
-    if parts.netloc not in ("", "localhost"):
-        return "names a host"
-    try:
-        return _of_folder(folder_of(url), writes=writes)
-    except OSError as error:
-        return f"cannot be looked at ({error.strerror})"
+    return "" if parts.netloc in ("", "localhost") else "names a host"
 
 
 def _of_folder(folder: Path, *, writes: bool) -> str:

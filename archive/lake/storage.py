@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,6 @@ import pyarrow.fs as pafs
 from nightgrid.archive.lake.conforming import select, shaped
 from nightgrid.archive.lake.encoding import TableFile, filled
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.location import check_path
 from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
 
@@ -51,22 +50,6 @@ class Lake(StoredFiles):
         """
         fill = filled(path, tables, schema)
         return self._commit(path, fill, new=new)
-
-    def stream_row_groups(
-        self,
-        tables: Iterable[pa.Table],
-        schema: pa.Schema,
-        metadata: Callable[[], Mapping[str, str]],
-        path: Callable[[], str],
-    ) -> bool:
-        """Write one new Parquet file of which neither name nor metadata are known until its end.
-
-        `metadata` is asked for what is added to the schema's after the last table, and `path` for
-        the name then, and again when there is a file of that name, until it says the same: then
-        nothing is written, which is told. What `tables` and the two raise leaves no file behind.
-        """
-        fill = filled("a streamed file", tables, schema, metadata=metadata)
-        return self._commit(lambda: check_path(path()), fill, new=True)
 
     def read_table(
         self, path: str, schema: pa.Schema, columns: Sequence[str] | None = None

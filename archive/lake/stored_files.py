@@ -12,8 +12,7 @@ import pyarrow.fs as pafs
 
 from nightgrid.archive.lake.faults import storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
-from nightgrid.archive.lake.location import check_path
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.archive.lake.location import check_path, check_url, folder_of, is_folder
 
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
@@ -39,19 +38,13 @@ class Storage(Protocol):
         """List the files and folders in a folder, or with `deep` at any depth, in any order."""
 
     def commit(
-        self,
-        path: str | Callable[[], str],
-        fill: Callable[[pa.NativeFile], Any],
-        *,
-        new: bool,
-        durable: bool,
+        self, path: str, fill: Callable[[pa.NativeFile], Any], *, new: bool, durable: bool
     ) -> bool:
         """Write what `fill` writes as one file, which shows when it is complete.
 
-        A function is asked for the path once the file is filled, and again when there is a file of
-        that name, until it names the same. With `new` a file that is there stays: of several
-        writers of one file, in any processes on any hosts, one writes it and is told so. What is
-        not `durable` may be lost in a power failure. Returns whether the file was written.
+        With `new` a file that is there stays: of several writers of one file, in any processes on
+        any hosts, one writes it and is told so. What is not `durable` may be lost in a power
+        failure. Returns whether the file was written.
         """
 
     def check_exclusive(self) -> None:
@@ -73,37 +66,18 @@ class Storage(Protocol):
         """Delete what killed writers left half-written; return how many files that were."""
 
 
-def _objects(url: str) -> Storage:
+def open_storage(url: str) -> Storage:
+    """Open the storage of a lake's URL; nothing is created. Raises PermanentError for no URL.
+
+    Another storage is a module next to local_commit.py with a class that does what `Storage` says.
+    """
+    check_url(url)
+    if is_folder(url):
+        return LocalFolder(folder_of(url))
     # Takes 60 ms, which commands on a folder can do without.
     from nightgrid.archive.lake.objects.store import Objects
 
     return Objects(url)
-
-
-STORAGES: dict[str, Callable[[str], Storage]] = {
-    "file": LocalFolder,
-    "s3": _objects,
-    "gs": _objects,
-    "az": _objects,
-}
-"""What opens a lake, by the scheme of its URL; a URL without one is a folder. Another storage is
-a module next to local_commit.py with a class that does what `Storage` says, and an entry here."""
-
-
-def open_storage(url: str) -> Storage:
-    """Open the storage of a lake's URL; nothing is created.
-
-    Raises PermanentError for a URL that no storage opens.
-    """
-    if not url.strip() or "\0" in url:
-        raise PermanentError(
-            f"lake is {url!r}; expected a folder, or s3://, gs:// or az://BUCKET/PREFIX"
-        )
-    scheme = url.partition("://")[0] if "://" in url else "file"
-    if scheme not in STORAGES:
-        expected = f"a folder, {' or '.join(STORAGES)}"
-        raise PermanentError(f"lake scheme {scheme!r} is unknown; expected {expected}")
-    return STORAGES[scheme](url)
 
 
 class StoredFiles:
@@ -241,16 +215,14 @@ class StoredFiles:
 
     def _commit(
         self,
-        path: str | Callable[[], str],
+        path: str,
         fill: Callable[[pa.NativeFile], Any],
         *,
         new: bool = False,
         durable: bool = True,
     ) -> bool:
-        if isinstance(path, str):
-            check_path(path)
-        name = path if isinstance(path, str) else "a streamed file"
-        with storage_errors(name, writing=True, place=self.url):
+        check_path(path)
+        with storage_errors(path, writing=True, place=self.url):
             return self._storage.commit(path, fill, new=new, durable=durable)
 
     def _type(self, path: str) -> pafs.FileType:

@@ -11,7 +11,7 @@ the same way: a file without them is created, then the old one is deleted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -144,14 +144,15 @@ def drop_rows(
         if paths is not None and path not in paths:
             continue
         try:
-            rows = dropped = left = 0
-            for table in lake.scan_file(path, folder.schema, names):
-                rows += len(table)
-                dropped += pc.sum(_is_in(table, names, keys)).as_py() or 0
-            if not dropped:
+            goes = [_is_in(t, names, keys) for t in lake.scan_file(path, folder.schema, names)]
+            if not any(pc.any(part).as_py() for part in goes):
                 continue
-            if dropped < rows:
-                left = _write_kept(lake, folder, path, names, keys)
+            left = 0
+            # A file of one run may be large, and goes as a whole; merged ones are bounded.
+            if not all(pc.all(part).as_py() for part in goes):
+                table = lake.read_file(path, folder.schema)
+                kept = put_merged(lake, folder, table.filter(pc.invert(_is_in(table, names, keys))))
+                left = (lake.stamp(kept) or (0, 0))[0]
             lake.delete(path, durable=False)
         except MissingFileError:
             continue  # Another process has merged it: the next call drops its rows.
@@ -164,20 +165,3 @@ def drop_rows(
 
 def _is_in(table: pa.Table, names: Sequence[str], keys: pa.Array) -> pa.ChunkedArray:
     return pc.is_in(keys_in(table, names), value_set=keys)
-
-
-def _write_kept(
-    lake: Lake, folder: MergedFolder, path: str, names: Sequence[str], keys: pa.Array
-) -> int:
-    """Write the rows of a file that stay, named by these rows; return the bytes of the new file."""
-    kept: list[str] = []
-
-    def groups() -> Iterator[pa.Table]:
-        for table in lake.scan_file(path, folder.schema, folder.schema.names):
-            rows = table.filter(pc.invert(_is_in(table, names, keys)))
-            if len(rows):
-                kept.append("\n".join(keys_in(rows, folder.same).to_pylist()))
-                yield rows
-
-    lake.stream_row_groups(groups(), folder.schema, dict, lambda: folder.merged_path(kept))
-    return sizes_of(lake, folder).get(folder.merged_path(kept), 0)

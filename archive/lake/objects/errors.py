@@ -41,10 +41,6 @@ class StoreRefusedError(PermissionError):
         self.errno = errno.EACCES
 
 
-class StoreLacksError(StoreRefusedError):
-    """An object store says that it does not know what a request asks for (HTTP 501)."""
-
-
 class StoreFailedError(OSError):
     """An object store does not answer, or not as it should: the same may succeed later."""
 
@@ -78,10 +74,9 @@ def os_errors() -> Iterator[None]:
         if any(host in text for host in _NO_IDENTITY):
             raise StoreFailedError(_NO_CREDENTIALS) from None
         status = _STATUS.search(text)
-        if status is not None and int(status[1]) == HTTPStatus.NOT_IMPLEMENTED:
-            raise StoreLacksError(sentence(text)) from None
-        refused = status is not None and (
-            300 <= int(status[1]) < 500 and int(status[1]) not in _TRY_AGAIN
+        code = int(status[1]) if status is not None else 0
+        refused = code == HTTPStatus.NOT_IMPLEMENTED or (
+            300 <= code < 500 and code not in _TRY_AGAIN
         )
         # An address elsewhere is answered by a redirect, which carries no status here.
         kind = StoreRefusedError if refused or "configured region" in text else StoreFailedError

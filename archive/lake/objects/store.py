@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import obstore
@@ -21,8 +19,6 @@ from obstore.store import AzureStore, ObjectStore
 from nightgrid.archive.lake.faults import NotExclusiveError
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.objects.errors import (
-    StoreFailedError,
-    StoreLacksError,
     StoreRefusedError,
     os_errors,
 )
@@ -30,14 +26,6 @@ from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
 FIRST_BYTES = 131_072
 """Bytes that opening a file reads: all of a small one, the footer of most Parquet files."""
-_NO_LISTING = "invalid list response"
-"""What obstore says of a listing that is not XML, or not of this kind."""
-_NO_STORE = (
-    "does not answer as an object store does; look at its address, and whether a proxy answers"
-)
-CREATED_BYTES_MAX = 5_000 * 2**20
-"""What one request may carry: only a single one can be conditional. (S3 takes 5 GiB, Azure 5,000
-MiB: docs/reference/lake.md.)"""
 PART_BYTES = 16 * 2**20
 """Larger files that replace another are sent in parts of this size."""
 CREATE_TRIES = 2
@@ -66,7 +54,6 @@ class Objects:
         self.url = url
         self._store = connect(url)
         self._slow: ObjectStore | None = None
-        self._is_store = False
         # Azure knows no ranges that count from the end.
         self._has_tails = not isinstance(self._store, AzureStore)
 
@@ -107,44 +94,15 @@ class Objects:
 
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List what names begin with a folder's."""
-        names: Sequence[str] = ()
-        try:
-            with os_errors():
-                if deep:
-                    objects: Sequence[Any] = obstore.list(
-                        self._store, folder or None, chunk_size=1000
-                    ).collect()
-                else:
-                    here = obstore.list_with_delimiter(self._store, folder or None)
-                    names, objects = here["common_prefixes"], here["objects"]
-        except OSError as error:
-            if _NO_LISTING in str(error):
-                raise self._no_store(error) from None
-            raise
-        if not names and not objects:
-            self._check_is_store()
+        with os_errors():
+            if deep:
+                objects: Any = obstore.list(self._store, folder or None, chunk_size=1000).collect()
+                names: Any = ()
+            else:
+                here = obstore.list_with_delimiter(self._store, folder or None)
+                names, objects = here["common_prefixes"], here["objects"]
         folders = [pafs.FileInfo(name, pafs.FileType.Directory) for name in names]
         return [*folders, *(_file_info(**about) for about in objects)]
-
-    def _check_is_store(self) -> None:
-        """Raise StoreFailedError where a file that cannot be there is not answered as missing.
-
-        A page of a proxy that answers in place of the store is read as an empty listing.
-        """
-        if self._is_store:
-            return
-        try:
-            with os_errors():
-                obstore.head(self._store, f"no-such-file-{uuid.uuid4().hex}")
-        except (FileNotFoundError, StoreRefusedError):
-            self._is_store = True
-        except OSError as error:
-            raise self._no_store(error) from None
-        else:
-            raise self._no_store("it has every file")
-
-    def _no_store(self, why: object) -> StoreFailedError:
-        return StoreFailedError(f"{self.url.partition('?')[0]} {_NO_STORE} ({why})")
 
     def delete(self, path: str, *, durable: bool) -> None:  # noqa: ARG002 - nothing is quicker
         """Delete a file; one that is not there is no error."""
@@ -153,20 +111,19 @@ class Objects:
 
     def commit(
         self,
-        path: str | Callable[[], str],
+        path: str,
         fill: Callable[[pa.NativeFile], Any],
         *,
         new: bool,
         durable: bool,  # noqa: ARG002 - nothing is quicker
     ) -> bool:
-        """Upload one file. One whose name is asked for at its end is built on the disk."""
-        if callable(path):
-            return self._upload_spooled(path, fill)
+        """Upload one file."""
         buffer = pa.BufferOutputStream()
         fill(buffer)
         body = memoryview(buffer.getvalue()).cast("B")
         if new:
-            return self._create(path, body)
+            self.check_exclusive()
+            return self._send_new(path, body)
         with os_errors():
             many = len(body) > PART_BYTES
             store = self._for(body)
@@ -178,21 +135,12 @@ class Objects:
         if self.url in _heeding:
             return
         body = memoryview(PROBE_TEXT)
-        try:
-            replaced = self._send_new(PROBE, body) and self._send_new(PROBE, body)
-        except StoreLacksError as error:
+        if self._send_new(PROBE, body) and self._send_new(PROBE, body):
             raise NotExclusiveError(
-                f"{self._place()} knows no conditions ({error}); {_NEEDED}"
-            ) from (error)
-        if replaced:
-            raise NotExclusiveError(
-                f"{self._place()} heeds no conditions: it replaces a file that is there by one "
-                f"that is created; {_NEEDED}"
+                f"the object store of {self.url.partition('?')[0]} heeds no conditions: it "
+                f"replaces a file that is there by one that is created; {_NEEDED}"
             )
         _heeding.add(self.url)
-
-    def _place(self) -> str:
-        return f"the object store of {self.url.partition('?')[0]}"
 
     def delete_folder(self, path: str, last: str) -> None:
         """Delete what a listing shows, as many objects as possible by one request."""
@@ -206,32 +154,6 @@ class Objects:
     def sweep(self, older_than_s: float) -> int:  # noqa: ARG002
         """Find nothing: a half-written file is never seen."""
         return 0
-
-    def _upload_spooled(
-        self, name: Callable[[], str], fill: Callable[[pa.NativeFile], Any]
-    ) -> bool:
-        """Map a large file for one write; ask again for a name that is taken."""
-        with tempfile.TemporaryDirectory(prefix="nightgrid-upload-") as folder:
-            spool = str(Path(folder) / "file")
-            with pa.OSFile(spool, "wb") as sink:
-                fill(sink)
-            with pa.memory_map(spool) as source:
-                body = memoryview(source.read_buffer()).cast("B")
-                path = name()
-                while not self._create(path, body):
-                    if path == (path := name()):
-                        return False
-        return True
-
-    def _create(self, path: str, body: memoryview) -> bool:
-        """Upload a file unless there is one; tell whether it is this one."""
-        if len(body) > CREATED_BYTES_MAX:
-            raise StoreRefusedError(
-                f"{len(body):,} bytes are more than one request carries; expected at most "
-                f"{CREATED_BYTES_MAX:,}"
-            )
-        self.check_exclusive()
-        return self._send_new(path, body)
 
     def _send_new(self, path: str, body: memoryview) -> bool:
         """Upload a file on the condition that there is none; tell whether it is this one.

@@ -33,30 +33,20 @@ _OPTIONS: Mapping[str, frozenset[str]] = {
     "gs": _COMMON,
     "az": _COMMON | {"account"},
 }
-_WHERE_CREDENTIALS = {
-    "s3": "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or the AWS files",
-    "gs": "the environment (GOOGLE_APPLICATION_CREDENTIALS) or the files of gcloud",
-    "az": "the environment (AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN)",
-}
 
 
 def connect(url: str, *, large: bool = False) -> ObjectStore:
     """Open a bucket or container, or a folder in one; with `large`, for uploads that take long.
 
-    Raises PermanentError for a URL that is none. Nothing is sent.
+    Raises PermanentError for options that are none. Nothing is sent.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     scheme = parts.scheme
-    if parts.username is not None or parts.password is not None:
-        raise PermanentError(
-            f"the lake's URL carries credentials; expected them in {_WHERE_CREDENTIALS[scheme]}"
-        )
     unknown = sorted(options.keys() - _OPTIONS[scheme])
-    if unknown or not parts.netloc:
-        trouble = f"unknown options {', '.join(unknown)}" if unknown else "no bucket"
+    if unknown:
         raise PermanentError(
-            f"lake {url!r} has {trouble}; expected {scheme}://BUCKET/PREFIX, with options "
+            f"lake {url!r} has unknown options {', '.join(unknown)}; expected some of "
             f"{', '.join(sorted(_OPTIONS[scheme]))}"
         )
     arguments: dict[str, Any] = {

@@ -71,19 +71,6 @@ def test_a_writer_that_saw_no_file_does_not_replace_one(racing_lake: Lake) -> No
     assert racing_lake.read_table("quarantine/q.parquet", QUARANTINE).equals(first)
 
 
-def test_a_name_is_asked_for_until_one_is_free(racing_lake: Lake) -> None:
-    names = iter(["quarantine/0.parquet", "quarantine/1.parquet", "quarantine/1.parquet"])
-    racing_lake.create_table("quarantine/0.parquet", rows("taken"))
-
-    def stream() -> bool:
-        return racing_lake.stream_row_groups([rows("new")], QUARANTINE, dict, lambda: next(names))
-
-    assert stream()
-    assert racing_lake.read_table("quarantine/1.parquet", QUARANTINE).equals(rows("new"))
-    names = iter(["quarantine/1.parquet"] * 2)
-    assert not stream()
-
-
 @pytest.mark.parametrize("links", ["with", "without"])
 def test_of_two_processes_one_creates_a_file(links: str, tmp_path: Path) -> None:
     won = raced(str(tmp_path / "lake"), 60, links=links)

@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -
     with pytest.raises(PermanentError) as error:
         make_folder(f"{tmp_path}/file/lake")
     assert str(error.value) == (
-        f"lake '{tmp_path}/file/lake' cannot be made (Not a directory); {EXPECTED}"
+        f"lake '{tmp_path}/file/lake' cannot be made (File exists); {EXPECTED}"
     )
 
 

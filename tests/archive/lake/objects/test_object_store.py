@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.lake.faults import MissingFileError, NotExclusiveError
+from nightgrid.archive.lake.faults import LakeRefusesError, MissingFileError, NotExclusiveError
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.objects import store, url
 from nightgrid.archive.lake.storage import Lake
@@ -44,19 +43,6 @@ def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None
     with pytest.raises(MissingFileError, match="does not exist in the lake"):
         lake.read_bytes("runs/run=1/a b.json")
     assert sorted(server.objects) == ["lake/runs/run=10/x"]
-
-
-@pytest.mark.parametrize("page", [b"<html><body>Sign in</body></html>", b"<p>x<br></p>", b""])
-def test_a_page_in_the_place_of_a_listing_is_an_error_that_names_the_store(
-    server: ObjectServer, page: bytes
-) -> None:
-    """Given a proxy that answers 200 to everything, Then a lake is not taken for an empty one."""
-    lake = Lake.open(server.lake())
-    server.page = page
-    place = re.escape(f"{server.service}://bucket/lake")
-    for look in (lake.list, lake.folders):
-        with pytest.raises(TransientError, match=rf"{place}.*as an object store does"):
-            look("results")
 
 
 def test_a_new_file_is_sent_under_the_condition_of_its_service(server: ObjectServer) -> None:
@@ -119,7 +105,7 @@ def test_a_store_that_heeds_no_conditions_is_refused_before_a_file_is_created(
 
 def test_a_store_that_knows_no_conditions_is_refused(server: ObjectServer) -> None:
     server.troubles = ["501"]
-    with pytest.raises(NotExclusiveError, match=r"knows no conditions .*501.*If-None-Match"):
+    with pytest.raises(LakeRefusesError, match="501"):
         Lake.open(server.lake()).create_bytes("a", b"first")
     assert server.objects == {}
 
@@ -228,21 +214,10 @@ def test_small_files_take_one_request_and_large_ones_are_read_in_parts(
         assert file.read() == b""
 
 
-def test_a_large_file_replaces_another_in_parts_and_is_created_in_one(
-    s3: ObjectServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "CREATED_BYTES_MAX", 99)
-    lake = Lake.open(s3.lake())
-    assert lake.create_bytes("a", bytes(99))
-    with pytest.raises(PermanentError, match="100 bytes are more than one request carries"):
-        lake.create_bytes("b", bytes(100))
-    assert lake.list() == ["a"]
-
-
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("gs://", "no bucket"),
+        ("gs://", "names no bucket"),
         ("gs://bucket/x?region=here", "unknown options region"),
         ("az://container/x?account=a&color=red", "unknown options color"),
         ("az://container/x", "Account must be specified"),
