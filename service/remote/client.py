@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -22,8 +21,13 @@ READ_S = 90.0
 """A service waits a minute at most before it answers."""
 _SCHEMES = ("http", "https")
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
-
+_NO_SERVICE = "/problems/not-found"
+"""A service has every path that this client asks for."""
 _ERRNO = re.compile(r"^\[Errno -?\d+\] ")
+
+
+class NotThereError(PermanentError):
+    """The service has nothing of that name."""
 
 
 class RemoteClient:
@@ -59,30 +63,20 @@ class RemoteClient:
         """Close the connection."""
         self._http.close()
 
-    def get(self, path: str, **query: Any) -> Any:
-        """Read a path."""
-        return self.ask("GET", path, query=query)
-
-    def ask(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: Any = None,
-        query: dict[str, Any] | None = None,
-        headers: dict[str, str] | None = None,
-    ) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, **query: str | None) -> Any:
         """Send a request and return the JSON of its answer."""
-        given = {name: value for name, value in (query or {}).items() if value is not None}
+        given = {name: value for name, value in query.items() if value is not None}
         try:
-            answer = self._http.request(
-                method, f"{self.url}{path}", params=given, json=body, headers=headers
-            )
+            answer = self._http.request(method, f"{self.url}{path}", params=given, json=body)
         except httpx.HTTPError as error:
             raise self._lost(error) from error
-        if answer.is_success:
-            return _json(answer, self.url)
-        raise self._refused(answer)
+        if not answer.is_success:
+            raise self._refused(answer)
+        try:
+            return answer.json()
+        except ValueError as error:
+            told = f"{self.url} is no nightgrid service: its answer is no JSON"
+            raise PermanentError(told) from error
 
     def lines(self, path: str, accept: str) -> Iterator[str]:
         """Read an answer line by line, as it comes."""
@@ -105,50 +99,23 @@ class RemoteClient:
         return TransientError(f"the service at {self.url}: {why}{named_proxy(self.url)}")
 
     def _refused(self, answer: httpx.Response) -> PermanentError | TransientError:
-        told: Any = {}
+        status = answer.status_code
         try:
-            told = answer.json()
-            why, foreign = str(told["detail"]), False
+            problem: Mapping[str, Any] = answer.json()
+            why, kind = str(problem["detail"]), problem.get("type")
         except (ValueError, KeyError, TypeError):
-            through = named_proxy(self.url, status=answer.status_code)
-            why = f"it answered {answer.status_code} {answer.reason_phrase}{through}"
-            foreign = True
-        foreign = foreign and answer.status_code not in {401, *_TRANSIENT}
-        has_no_path = answer.status_code == 404 and _is_of(told, "not-found")
-        if foreign or has_no_path:
-            # A service has every path that this client asks for, and its refusals are JSON.
+            through = named_proxy(self.url, status=status)
+            why, kind = f"it answered {status} {answer.reason_phrase}{through}", _NO_SERVICE
+        if status in _TRANSIENT:
+            return TransientError(f"the service at {self.url}: {why}")
+        if status == 401:
+            return PermanentError(f"{why}; {KEY_VARIABLE} has the key to send")
+        if kind == _NO_SERVICE:
             return PermanentError(
                 f"there is no nightgrid service at {self.url}: {why}; expected its address alone, "
                 "such as http://127.0.0.1:8765"
             )
-        if answer.status_code == 401:
-            why = f"{why}; {KEY_VARIABLE} has the key to send"
-        if answer.status_code in _TRANSIENT:
-            return TransientError(f"the service at {self.url}: {why}")
-        if answer.status_code == 404:
-            return NotThereError(why)
-        return PermanentError(why)
-
-
-class NotThereError(PermanentError):
-    """The service has nothing of that name."""
-
-
-def _is_of(problem: Any, kind: str) -> bool:
-    """Return whether what a service answered is a problem of a kind."""
-    return isinstance(problem, dict) and problem.get("type") == f"/problems/{kind}"
-
-
-def _json(answer: httpx.Response, url: str) -> Any:
-    try:
-        return json.loads(answer.content)
-    except ValueError as error:
-        raise PermanentError(f"{url} is no nightgrid service: its answer is no JSON") from error
-
-
-def quoted(text: str) -> str:
-    """Write a text as one part of a path."""
-    return quote(text, safe="")
+        return NotThereError(why) if status == 404 else PermanentError(why)
 
 
 def open_client(url: str) -> RemoteClient:

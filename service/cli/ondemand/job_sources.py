@@ -17,7 +17,6 @@ from nightgrid.solvers.errors import PermanentError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.service.remote.jobs import RemoteJobs
     from nightgrid.workers.ondemand.status import JobStatus
 
@@ -41,52 +40,30 @@ class LakeJobs:
         self.settings = read_settings(lake=lake, writes=writes)
         self.lake = Lake.open(self.settings.lake)
 
-    def names(self, text: str) -> dict[str, str]:
-        """Find the jobs that a job id or a reference names: what the text called each, by its id.
+    def of_id(self, job_id: str) -> bool:
+        """Return whether there is a job of an id."""
+        return self.status(job_id).state != "unknown"
 
-        A reference means every job about its puzzles that has a result or is open. 32 hexadecimal
-        digits are a job id if there is such a job, else a puzzle id. Raises PermanentError for a
-        text that is neither, and for puzzles about which nothing was asked.
-        """
+    def of_reference(self, text: str) -> dict[str, str]:
+        """Find every job about the puzzles of a reference that has a result or is open."""
         from nightgrid.archive.lookup.boards import find_boards
-        from nightgrid.archive.lookup.reference import (
-            DateReference,
-            looks_like_reference,
-            read_reference,
-        )
+        from nightgrid.archive.lookup.reference import read_reference
         from nightgrid.archive.results.results import find_results_of_puzzles
         from nightgrid.workers.ondemand.submissions import open_jobs
 
-        if not looks_like_reference(text):
-            raise PermanentError(
-                f"{text!r:.60} names no job; expected a job id of {ID_HEX_DIGITS} hexadecimal "
-                "digits, or GAME/DATE[/LEVEL]"
-            )
-        may_be_id, url = is_id(text), self.lake.url
-        if may_be_id and self.status(text).state != "unknown":
-            return {text: text}
-        reference = read_reference(text)
-        try:
-            boards = find_boards(self.lake, reference)
-        except PermanentError as error:
-            if may_be_id:
-                raise PermanentError(f"job {text} was never submitted to {url}") from None
-            if isinstance(reference, DateReference):
-                why = f"{error}; a board submitted from a file has its job id"
-                raise PermanentError(why) from None
-            raise
+        boards = find_boards(self.lake, read_reference(text))
         names = {board.published.puzzle.puzzle_id: board.name for board in boards}
         columns = ["puzzle_id", "job_id", "status", "run_id"]
         rows = find_results_of_puzzles(self.lake, list(names), columns).to_pylist()
-        found = {row["job_id"]: names[row["puzzle_id"]] for row in rows}
+        about = {row["job_id"]: row["puzzle_id"] for row in rows}
         for job_id, wanted in open_jobs(self.lake).wanted.items():
-            if wanted.last.puzzle_id in names:
-                found.setdefault(job_id, names[wanted.last.puzzle_id])
-        if not found:
-            why = f"nothing was asked about {text} in {url}; nightgrid submit {text} does"
-            raise PermanentError(why)
-        order = list(names.values())
-        return dict(sorted(found.items(), key=lambda named: order.index(named[1])))
+            about.setdefault(job_id, wanted.last.puzzle_id)
+        return {
+            job_id: name
+            for puzzle_id, name in names.items()
+            for job_id, mine in about.items()
+            if mine == puzzle_id
+        }
 
     def status(self, job_id: str) -> JobStatus:
         """Return where a job is."""
@@ -127,12 +104,6 @@ class LakeJobs:
             return None
         return board.published.puzzle
 
-    def files(self, row: Mapping[str, Any]) -> Sequence[SolutionFile]:
-        """List the files of solutions that are too many to be shown."""
-        from nightgrid.archive.results.results import listed_files
-
-        return listed_files(self.lake, row)
-
 
 Jobs = Union[LakeJobs, "RemoteJobs"]
 
@@ -157,22 +128,36 @@ def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs
         yield jobs
 
 
-def named_jobs(
-    jobs: Jobs, texts: Sequence[str], *, keep_ids: bool = False
-) -> tuple[dict[str, str], Exit]:
-    """Find the jobs that texts name; complain of each that names none.
+def named_jobs(jobs: Jobs, texts: Sequence[str]) -> tuple[dict[str, str], Exit]:
+    """Find the jobs that texts name: what each is called, by its id; complain of other texts.
 
-    With `keep_ids`, ids of jobs that there are not are kept, for those who ask where a job is.
+    32 hexadecimal digits are a job id if there is such a job, else a puzzle id.
     """
     found: dict[str, str] = {}
     code = Exit.OK
     for text in texts:
         try:
-            found |= jobs.names(text)
+            found |= {text: text} if is_id(text) and jobs.of_id(text) else _about(jobs, text)
         except PermanentError as error:
-            if keep_ids and is_id(text):
-                found[text] = text
-                continue
             complain(str(error))
             code = Exit.BAD_INPUT
     return found, code
+
+
+def _about(jobs: Jobs, text: str) -> dict[str, str]:
+    from nightgrid.archive.lookup.reference import looks_like_reference
+
+    if not looks_like_reference(text):
+        raise PermanentError(
+            f"{text!r:.60} names no job; expected a job id of {ID_HEX_DIGITS} hexadecimal digits, "
+            "a puzzle id or its beginning, or GAME/DATE[/LEVEL]"
+        )
+    try:
+        found = jobs.of_reference(text)
+    except PermanentError as error:
+        if is_id(text):
+            raise PermanentError(f"job {text} was never submitted: {error}") from error
+        raise PermanentError(f"{error}; a board submitted from a file has its job id") from error
+    if not found:
+        raise PermanentError(f"nothing was asked about {text}; nightgrid submit {text} does")
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
 from json import loads
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.answers import say_best
-from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
+from nightgrid.service.cli.ondemand.job_sources import Jobs, Url, jobs_at, named_jobs
 from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
 from nightgrid.service.terminal.console import (
@@ -35,8 +35,6 @@ from nightgrid.solvers.registry import game
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
-    from nightgrid.archive.lake.storage import Lake
-    from nightgrid.archive.results.solution_files import SolutionFile
     from nightgrid.workers.ondemand.status import JobStatus
 
 MAX_WAIT_S = 7 * 24 * 3600.0
@@ -161,9 +159,6 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
         return
     played, is_best = game(row["game"]), kind == "best"
     shown = view(row["game"])
-    if isinstance(source, LakeJobs) and (files := source.files(row)):
-        _say_files(source.lake, row, files)
-        return
     texts = islice(_texts(source, row), None if is_best else DRAWN_MAX)
     solutions = [played.solution_from_json(loads(text)) for text in texts]
     puzzle = source.puzzle(row) if solutions else None
@@ -176,14 +171,6 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
     if row["count"] > DRAWN_MAX:
         say()
         say(f"and {row['count'] - DRAWN_MAX:,} more: --solutions writes all of them")
-
-
-def _say_files(store: Lake, row: dict[str, Any], files: Sequence[SolutionFile]) -> None:
-    """Print where solutions too many to draw are stored, and how to read them."""
-    folder = store.location(files[0].path).rpartition("/")[0]
-    say(f"They lie in {plural(len(files), 'file')}, {folder}/*.parquet, in canonical order.")
-    say(f"nightgrid result {row['job_id']} --solutions --format csv writes them as rows, and")
-    say(f"DuckDB reads them as '{folder}/*.parquet': order them by rank.")
 
 
 def _texts(source: Jobs, row: dict[str, Any]) -> Iterator[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +17,8 @@ import typer
 from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
-from nightgrid.service.terminal.console import Exit, emit
-from nightgrid.solvers.errors import PermanentError, TransientError
+from nightgrid.service.terminal.console import emit
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
@@ -26,20 +27,19 @@ if TYPE_CHECKING:
 
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
-AGES = ("age_s", "oldest_s")
+_AGE = re.compile(r"\d+\.\d s")
 """What differs at every look, also where nothing has changed."""
-Named = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="JOB|REFERENCE",
-        help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
-        "beginning. Default: every job without a result.",
-    ),
-]
 
 
 def status(
-    jobs: Named = None,
+    jobs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="JOB|REFERENCE",
+            help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
+            "beginning. Default: every job without a result.",
+        ),
+    ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", "-w", help="Look again until all of it is done.")
     ] = False,
@@ -60,40 +60,22 @@ def status(
                 f"there is no lake at {source.settings.lake} yet; name one with --lake or "
                 "NIGHTGRID_LAKE"
             )
-        named, code = named_jobs(source, jobs or (), keep_ids=True)
+        named, code = named_jobs(source, jobs or ())
         if jobs and not named:
             return code
-        before: Any = None
+        before = ""
         with _screen(moving=watch and not json) as write:
             while True:
-                found = [source.status(job) for job in named]
-                values = [asdict(job) for job in found]
-                if jobs:
-                    names = (name if "/" in name else "" for name in named.values())
-                    pairs = zip(map(_job_text, found), names, strict=True)
-                    text = "\n".join(f"{told}  {name}".rstrip() for told, name in pairs)
-                    over = all(job.state not in ("queued", "working") for job in found)
-                else:
-                    values, text, over = _queue(source)
-                if (now := _ageless(values)) != before:
+                values, text, is_over = _jobs(source, named) if jobs else _queue(source)
+                if (now := _AGE.sub("", text)) != before:
                     for value in values if json else ():
                         emit(value)
                     if not json:
                         write(text)
                 before = now
-                if not watch or over:
-                    unknown = any(job.state == "unknown" for job in found)
-                    return max(code, Exit.BAD_INPUT if unknown else Exit.OK)
+                if not watch or is_over:
+                    return code
                 time.sleep(WATCH_EVERY_S)
-
-
-def _ageless(value: Any) -> Any:
-    """Leave ages out of a JSON value."""
-    if isinstance(value, list):
-        return [_ageless(item) for item in value]
-    if isinstance(value, Mapping):
-        return {name: _ageless(item) for name, item in value.items() if name not in AGES}
-    return value
 
 
 @contextmanager
@@ -109,17 +91,30 @@ def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
         yield lambda text: live.update(Text(text), refresh=True)
 
 
-def _queue(source: Jobs) -> tuple[list[dict[str, Any]], str, bool]:
-    """Look at all open jobs: JSON values, a text, and whether nothing is left to wait for."""
+Look = tuple[list[dict[str, Any]], str, bool]
+"""JSON values, a text, and whether nothing is left to wait for."""
+
+
+def _jobs(source: Jobs, named: Mapping[str, str]) -> Look:
+    """Look at some jobs."""
+    found = [source.status(job) for job in named]
+    names = (f"  {name}" if "/" in name else "" for name in named.values())
+    lines = [f"{_job_text(job)}{name}" for job, name in zip(found, names, strict=True)]
+    is_over = all(job.state not in ("queued", "working") for job in found)
+    return [*map(asdict, found)], "\n".join(lines), is_over
+
+
+def _queue(source: Jobs) -> Look:
+    """Look at all open jobs, and at the workers."""
     if isinstance(source, LakeJobs):
         return _lake_queue(source)
     queue = source.queue()
-    told = None
+    workers = "no server"
     if queue["answers"]:
-        told = _workers_text(len(queue["workers"]), is_starting=queue["state"] == "starting")
+        workers = _workers_text(len(queue["workers"]), is_starting=queue["state"] == "starting")
     refusing = {each["name"]: each["refusing"] for each in queue["workers"] if each["refusing"]}
     waiting, running = queue["waiting"], queue["running"]
-    lines = _queue_lines(waiting, running, queue["oldest_s"], told or "no server", refusing)
+    lines = _queue_lines(waiting, running, queue["oldest_s"], workers, refusing)
     return [queue], "\n".join(lines), not waiting and not running
 
 
@@ -136,35 +131,25 @@ def _workers_text(alive: int, *, is_starting: bool) -> str:
     return "workers are starting" if is_starting and not alive else plural(alive, "worker")
 
 
-def _lake_queue(source: LakeJobs) -> tuple[list[dict[str, Any]], str, bool]:
-    import redis
-
-    from nightgrid.workers.broker.connection import connect
+def _lake_queue(source: LakeJobs) -> Look:
+    from nightgrid.service.http.monitoring.queue_snapshot import take_snapshot
     from nightgrid.workers.broker.lake_keys import current_id, key_prefix
-    from nightgrid.workers.broker.queues import demand
-    from nightgrid.workers.broker.worker_keys import living_workers, refusals
-    from nightgrid.workers.cluster.supervisor import has_begun_workers
     from nightgrid.workers.ondemand.status import status_of
     from nightgrid.workers.ondemand.submissions import open_jobs
 
     settings = source.settings
-    found = open_jobs(source.lake)
+    found, snapshot = open_jobs(source.lake), take_snapshot(source.lake, settings)
     every = [status_of(source.lake, wanted) for wanted in found.wanted.values()]
     jobs = [job for job in every if job.state != "done"]
-    alive: dict[str, dict[str, Any]] | None = None
-    refusing: dict[str, str] = {}
-    batch = None
-    with suppress(redis.RedisError, OSError, TransientError), connect(settings) as client:
-        refusing, batch = refusals(client, settings), demand(client, settings)
-        alive = living_workers(client, settings)
     states = [job.state for job in jobs]
+    alive, batch = snapshot.alive, snapshot.batch
     summary: dict[str, Any] = {
         "queued": states.count("queued"),
         "working": states.count("working"),
         "oldest_s": max((job.age_s or 0.0 for job in jobs), default=None),
         "workers": None if alive is None else len(alive),
-        "starting": alive == {} and has_begun_workers(settings),
-        "refusing": refusing,
+        "starting": snapshot.starting,
+        "refusing": snapshot.refusing,
         "damaged": dict(found.damaged),
         "serving": alive or {},
         "lake_id": current_id(settings),
@@ -173,10 +158,12 @@ def _lake_queue(source: LakeJobs) -> tuple[list[dict[str, Any]], str, bool]:
     }
     workers = _no_server(settings)
     if alive is not None:
-        workers = _workers_text(len(alive), is_starting=summary["starting"])
-    lines = _jobs_lines(jobs)
+        workers = _workers_text(len(alive), is_starting=snapshot.starting)
+    lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
+    if len(jobs) > MAX_JOBS_SHOWN:
+        lines.append(f"and {len(jobs) - MAX_JOBS_SHOWN:,} more")
     lines += _queue_lines(
-        summary["queued"], summary["working"], summary["oldest_s"], workers, refusing
+        summary["queued"], summary["working"], summary["oldest_s"], workers, snapshot.refusing
     )
     lines += [f"{path}: {why}" for path, why in found.damaged.items()]
     served = Counter(
@@ -193,12 +180,6 @@ def _lake_queue(source: LakeJobs) -> tuple[list[dict[str, Any]], str, bool]:
             f"oldest {batch.oldest_s:.1f} s; processes: {batch.processes}"
         )
     return [*map(asdict, jobs), summary], "\n".join(lines), not jobs
-
-
-def _jobs_lines(jobs: Sequence[JobStatus]) -> list[str]:
-    lines = [_job_text(job) for job in jobs[:MAX_JOBS_SHOWN]]
-    more = len(jobs) - MAX_JOBS_SHOWN
-    return [*lines, f"and {more:,} more"] if more > 0 else lines
 
 
 def _no_server(settings: Settings) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json
-from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at
+from nightgrid.service.cli.ondemand.job_sources import LakeJobs, Url, jobs_at
 from nightgrid.service.games import bound_json
 from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_rules import GameRules, Lexicon, RuleTexts, read_rules
@@ -98,7 +99,7 @@ def submit(
     nightgrid worker. With --url, references are of the lake of the service. Exit code: 0 submitted,
     1 no server, 3 bad input; with --wait as of nightgrid result.
     """
-    from nightgrid.service.options.reading import STDIN, is_reference, read_sources
+    from nightgrid.service.options.reading import is_reference, read_sources
 
     chosen = chosen_ask(text=ask, first=first, count=count, best=best, rank=rank)
     check_range(deadline, "--deadline", DEADLINE_MAX_S)
@@ -115,48 +116,41 @@ def submit(
     def asked_of(name: str) -> Ask | None:
         return chosen or (game_plug(name).usual_ask if name else None)
 
-    worst, read = Exit.OK, list(files or ())
+    worst: int = Exit.OK
+    read = list(files or ())
     with jobs_at(url, lake, writes=True) as source:
         if isinstance(source, LakeJobs):
-            work = _to_lake(source, chosen, rules, deadline, wait, with_state=json)
+            work = _to_lake(source, chosen, rules, deadline, wait)
         else:
-            # References are of the lake of the service.
-            for text in filter(is_reference, read):
-                for named in level or (None,):
-                    body = {"id": text, "level": named, "game": game}
-                    body["ask"] = None if chosen is None else str(chosen)
-                    try:
-                        submitted(*_to_service(source, body, rules, deadline))
-                    except PermanentError as error:
-                        complain(str(error))
-                        worst = Exit.BAD_INPUT
             work = functools.partial(_board_to_service, source, chosen, rules, deadline)
-            if read and sides is None and all(map(is_reference, read)):
-                return max(worst, _waited(source, jobs, wait, json=json))
-            read = [text for text in read if not is_reference(text)]
+            # References are of the lake of the service.
+            references = [text for text in read if is_reference(text)]
+            read = [text for text in read if text not in references]
+            for text, named in itertools.product(references, level or (None,)):
+                about = {"id": text, "level": named, "game": game, "ask": chosen and str(chosen)}
+                try:
+                    submitted(*_to_service(source, about, rules, deadline))
+                except PermanentError as error:
+                    complain(str(error))
+                    worst = Exit.BAD_INPUT
 
         def submit_one(found: Found, published: Published) -> Exit:
             submitted(*work(found, published))
             return Exit.OK
 
-        sources = read_sources(
-            read or ([STDIN] if sides is None else []), level or (), game, sides, lake
-        )
-        code = each_puzzle(sources, submit_one, ask=asked_of, json=json, spaced=False)
-        return max(worst, code, _waited(source, jobs, wait, json=json))
+        if read or sides is not None or not files:
+            boards = read_sources(read, level or (), game, sides, lake)
+            code = each_puzzle(boards, submit_one, ask=asked_of, json=json, spaced=False)
+            worst = max(worst, code)
+        if wait is None:
+            return worst
+        from nightgrid.service.cli.ondemand.result import show_results
+
+        return max(worst, show_results(source, jobs, wait, Format.JSON if json else None))
 
 
 Work = Callable[["Found", "Published"], tuple[str, str, dict[str, Any]]]
 """Submits a puzzle; returns its job, what it is called, and its --json."""
-
-
-def _waited(source: Jobs, named: dict[str, str], wait: float | None, *, json: bool) -> Exit:
-    """Wait for jobs where that is wanted, and print what became of them."""
-    if wait is None:
-        return Exit.OK
-    from nightgrid.service.cli.ondemand.result import show_results
-
-    return show_results(source, named, wait, Format.JSON if json else None)
 
 
 def _name(found: Found, published: Published) -> str:
@@ -174,10 +168,8 @@ def _to_lake(
     rules: GameRules,
     deadline_s: float | None,
     wait_s: float | None,
-    *,
-    with_state: bool,
 ) -> Work:
-    """Return what submits a puzzle to a lake, and looks where its job is if that is printed.
+    """Return what submits a puzzle to a lake.
 
     It raises TransientError when a puzzle needs a server and none answers in time.
     """
@@ -191,14 +183,14 @@ def _to_lake(
 
     def work(found: Found, published: Published) -> tuple[str, str, dict[str, Any]]:
         asked = ask_about(found.game, published.puzzle, chosen, rules, published.clue)
-        if not is_answered(lake, asked.job_id, settings):
+        is_known = is_answered(lake, asked.job_id, settings)
+        if not is_known:
             need_server()
         deadline_at = None if deadline_s is None else time.time() + deadline_s
         question = asked.bound, asked.puzzle, asked.ask
         job = submit(lake, *question, settings, deadline_at=deadline_at)
         value = {"ask": str(asked.ask), **bound_json(asked.bound), "job_id": job}
-        if with_state and wait_s is None:
-            value["state"] = jobs.status(job).state
+        value["state"] = "done" if is_known else jobs.status(job).state
         return job, _name(found, published), head_json(found, asked.puzzle) | value
 
     return work
@@ -247,20 +239,18 @@ def _board_to_service(
     """Submit a puzzle that was read here to a service."""
     ask = str(chosen or game_plug(found.game).usual_ask)
     puzzle = game_named(found.game).puzzle_to_json(published.puzzle)
-    body: dict[str, Any] = {"puzzle": puzzle, "game": found.game, "ask": ask}
+    about: dict[str, Any] = {"puzzle": puzzle, "game": found.game, "ask": ask}
     if ask.startswith("meant"):
-        body["clue"] = published.clue
-    job, _, value = _to_service(service, body, rules, deadline_s)
-    value |= {"source": found.source, "level": published.level}
-    if published.date is not None:
-        value["date"] = published.date.isoformat()
-    return job, _name(found, published), value
+        about["clue"] = published.clue
+    job, _, value = _to_service(service, about, rules, deadline_s)
+    head = head_json(found, None)
+    return job, _name(found, published), value | head | {"puzzle_id": value["puzzle_id"]}
 
 
 def _to_service(
-    service: RemoteJobs, body: Mapping[str, Any], rules: GameRules, deadline_s: float | None
+    service: RemoteJobs, about: Mapping[str, Any], rules: GameRules, deadline_s: float | None
 ) -> tuple[str, str, dict[str, Any]]:
-    """Submit the body of a request to a service, with rules and words."""
+    """Submit a question to a service, with rules and words."""
     from nightgrid.service.options.reading import read_input
     from nightgrid.service.remote.jobs import status_of
 
@@ -270,7 +260,7 @@ def _to_service(
         lines = data.decode("utf-8", "replace").splitlines()
         words = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
     more = {"rules": rules.said or None, "words": words, "deadline_s": deadline_s}
-    solve = service.submit({**body, **more})
+    solve = service.submit({**about, **more})
     name = str(next(iter(solve["references"]), solve["puzzle_id"]))
     _, date, level = [*name.split("/"), None, None][:3] if "/" in name else [None] * 3
     value = {

@@ -19,12 +19,6 @@ def jobs_at(open_jobs: list[httpx.Response]) -> RemoteJobs:
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.path == "/v1/results":
             return httpx.Response(200, json={"results": [DONE], "next": None})
-        if request.url.path.startswith("/v1/solves/"):
-            problem = {"type": "/problems/no-such-solve", "detail": "no job was submitted"}
-            return httpx.Response(404, json=problem)
-        if request.url.path.startswith("/v1/rankings/"):
-            problem = {"type": "/problems/no-such-ranking", "detail": "there is none"}
-            return httpx.Response(404, json=problem)
         assert request.url.params["puzzle_id"] == PUZZLE
         return open_jobs.pop(0)
 
@@ -34,7 +28,7 @@ def jobs_at(open_jobs: list[httpx.Response]) -> RemoteJobs:
 
 def test_open_jobs_are_found_with_those_that_have_an_answer() -> None:
     jobs = jobs_at([httpx.Response(200, json={"solves": [{"id": "1" * 32}, {"id": "2" * 32}]})])
-    assert set(jobs.names(PUZZLE)) == {DONE["job_id"], "1" * 32, "2" * 32}
+    assert set(jobs.of_reference(PUZZLE)) == {DONE["job_id"], "1" * 32, "2" * 32}
 
 
 @pytest.mark.parametrize(
@@ -51,4 +45,4 @@ def test_open_jobs_are_found_with_those_that_have_an_answer() -> None:
 def test_other_refusals_are_told(answer: httpx.Response, error: type[Exception]) -> None:
     jobs = jobs_at([answer])
     with pytest.raises(error):
-        jobs.names(PUZZLE)
+        jobs.of_reference(PUZZLE)

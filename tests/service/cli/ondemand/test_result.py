@@ -65,20 +65,6 @@ def test_solutions_are_streamed_wherever_they_lie(
     assert [json.loads(text) for text in texts] == expected
 
 
-def test_what_lies_in_files_is_named_and_not_drawn(
-    tmp_path: Path, invoke: Invoke, board: Any
-) -> None:
-    job = listed(tmp_path, board, listing_rows=50, listing_row_bytes=100)
-    count = PIPS.solve(board, Ask(kind="count")).count
-    code, out, _ = invoke("result", job, "--lake", "lake")
-    assert code == 0
-    first, *rest = out.splitlines()
-    assert first.startswith(f"all of puzzle {board.puzzle_id}: {count:,} solutions in ")
-    assert len(rest) == 3
-    assert rest[0].startswith("They lie in ")
-    assert f"nightgrid result {job} --solutions" in rest[1]
-
-
 def test_a_damaged_table_of_puzzles_is_named_where_a_board_would_be_drawn(
     tmp_path: Path, invoke: Invoke, board: Any
 ) -> None:

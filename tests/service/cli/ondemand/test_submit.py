@@ -216,9 +216,10 @@ def test_cancel_takes_ids_and_names_and_says_what_it_did(invoke: Invoke, write: 
     invoke("submit", write(PAIR))
     told = json.loads(invoke("cancel", job, "--json")[1])
     assert (told["job_id"], told["state"], told["was_open"]) == (job, "cancelled", True)
-    code, out, err = invoke("cancel", "0" * 32, "pips/2026-01-05")
-    assert (code, out) == (3, "")
-    assert "was never submitted" in err
+    for command in ("cancel", "status", "result"):
+        code, out, err = invoke(command, "0" * 32, "pips/2026-01-05")
+        assert (code, out) == (3, "")
+        assert f"job {'0' * 32} was never submitted: " in err
 
 
 @pytest.mark.cluster
