@@ -17,7 +17,7 @@ from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import has_run, read_done
-from nightgrid.workers.runs.status import cancel_run, drops_states, read_run_status, resume_run
+from nightgrid.workers.runs.status import cancel_run, read_run_status
 from nightgrid.workers.upkeep import old_runs, prune_runs, tidy
 from tests.workers.conftest import plan, quick_settings
 
@@ -129,29 +129,6 @@ def test_a_run_that_was_given_up_long_ago_is_deleted_with_what_it_listed(lake, t
     assert read_results(lake).equals(before)
     # It can be asked again.
     assert plan(lake, boards(30, 2)) == run_id
-
-
-def test_a_run_that_is_resumed_after_the_look_stays(lake):
-    run_id = give_up(lake)
-    old = old_runs(lake, LATER)
-    assert old == [run_id]
-    resume_run(lake, run_id)
-    prune_runs(lake, old)
-    assert has_run(lake, run_id)
-    assert lake.list(files_folder(run_id))
-
-
-def test_deleting_a_run_that_was_given_up_may_be_killed_before_any_file(tmp_path, monkeypatch):
-    kills = 0
-    for lake, run_id, killed in killed_at_each_file(tmp_path, monkeypatch, give_up):
-        if not killed:
-            break
-        kills += 1
-        assert drops_states(lake, run_id)
-        assert pruned(lake, LATER) == 1
-        assert lake.folders("runs") == []
-        assert lake.list(files_folder(run_id)) == []
-    assert kills >= 3
 
 
 def killing(step, name):

@@ -30,9 +30,7 @@ from nightgrid.service.cli.checks import check_server
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import WORK_CHUNK, client_app
 from nightgrid.workers.broker.connection import answering, connect
-from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.settings import Settings
 from tests.workers.conftest import quick_settings
 
@@ -223,26 +221,6 @@ def test_every_client_reaches_a_server_whose_authority_is_named(
     assert next(check_server(settings)).verdict == "ok"
 
 
-@pytest.mark.long(
-    short="tests/workers/broker/test_tls.py::test_every_client_reaches_a_server_whose_authority_is_named"
-)
-@pytest.mark.cluster
-@pytest.mark.usefixtures("toy_in_place_of_pips")
-def test_a_worker_starts_and_waits_at_its_queues(
-    tmp_path: Path, proxy: Proxy, authority: Authority
-) -> None:
-    settings = quick_settings(tmp_path, redis_url=url_of(proxy, authority), batch_processes=1)
-    with local_cluster(settings, roles=("batch",)), closing(connect(settings)) as client:
-        assert [about["processes"] for about in living_workers(client, settings).values()] == [1]
-        ends_at = time.monotonic() + 60
-        # The server has a unix socket alone: what waits there came through TLS.
-        while "brpop" not in {each["cmd"] for each in client.client_list()}:
-            assert time.monotonic() < ends_at, "no worker takes messages"
-            time.sleep(0.05)
-    logs = [path.read_text() for path in (settings.side_dir / "logs").glob("*.log")]
-    assert SECRET not in "".join(logs)
-
-
 @pytest.mark.parametrize("case", ["unknown authority", "another authority", "another name"])
 def test_a_server_that_is_not_to_be_trusted_is_refused_before_it_hears_a_password(
     case: str,
@@ -275,15 +253,6 @@ def test_a_server_that_is_not_to_be_trusted_is_refused_before_it_hears_a_passwor
         assert SECRET not in sentence
         assert "\n" not in sentence
     assert proxy.passed == 0, "a client went on with a server that is not to be trusted"
-
-
-def test_a_certificate_is_taken_unseen_only_where_the_url_says_so(
-    tmp_path: Path, proxy: Proxy
-) -> None:
-    url = url_of(proxy, None, "ssl_cert_reqs=none&ssl_check_hostname=false")
-    settings = Settings(lake=str(tmp_path / "lake"), redis_url=url)  # type: ignore[arg-type]
-    assert server.is_up(settings)
-    client_app(settings).send_task(WORK_CHUNK, ("ref",), retry=False)
 
 
 def test_a_server_without_tls_is_told_from_one_that_is_away(

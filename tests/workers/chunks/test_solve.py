@@ -84,13 +84,6 @@ def test_a_row_over_the_small_budget_gets_a_chunk_of_its_own(lake, settings, ask
     assert split[0]["reason"] == ReasonCode.NODES.sentence
 
 
-def test_a_single_row_over_budget_comes_back_with_its_parts(lake, settings):
-    run, rows = rows_of(lake, plan(lake, toy.boards(1, {0: toy.LARGE})))
-    (row,) = solve_rows(lake, toy.TOY, run, rows, settings).to_pylist()
-    assert row["status"] == "split"
-    assert row["children"] == "[[0,4],[1,4],[2,4],[3,4]]"
-
-
 @pytest.mark.parametrize("code", [code for code in ReasonCode if not code.is_budget])
 def test_a_capacity_that_no_part_can_avoid_is_not_split(lake, settings, monkeypatch, code):
     # Whatever the sentence says: only the code counts.

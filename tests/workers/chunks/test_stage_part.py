@@ -36,18 +36,6 @@ def test_nobody_has_tables_that_are_in_use():
     assert take_tables(KEY, Budget()) is None
 
 
-def test_another_job_does_not_find_them_and_they_are_gone():
-    keep_tables(KEY, used())
-    assert take_tables(("lake", "run", "another"), Budget()) is None
-    assert take_tables(KEY, Budget()) is None
-
-
-def test_only_one_count_is_kept():
-    keep_tables(KEY, used())
-    keep_tables(("lake", "another", "job"), used())
-    assert take_tables(KEY, Budget()) is None
-
-
 def test_dropped_tables_are_gone():
     keep_tables(KEY, used())
     drop_tables()

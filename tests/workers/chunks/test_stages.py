@@ -34,6 +34,7 @@ from tests.workers.conftest import (
     quick_settings,
     result_rows,
 )
+from tests.workers.driver.test_driver import DyingOutbox, Killed
 from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
@@ -103,24 +104,6 @@ def test_stages_of_any_size_give_the_same_count(
     assert row["states"] == toy_layers.states(number)
 
 
-class Killed(BaseException):
-    """Stands for the end of the driver's process."""
-
-
-class DyingOutbox(InlineOutbox):
-    """Works a number of chunks, then takes its process along."""
-
-    def __init__(self, lake, settings, chunks):
-        super().__init__(lake, settings)
-        self.left = chunks
-
-    def wait(self, timeout_s):
-        if not self.left:
-            raise Killed
-        self.left -= 1
-        return super().wait(timeout_s)
-
-
 class MeddlingOutbox(InlineOutbox):
     """Lets somebody meddle after every chunk that it works, or instead of it."""
 
@@ -168,30 +151,6 @@ def test_a_driver_that_dies_anywhere_leaves_the_same_row(tmp_path, undisturbed):
     assert result_rows(lake, run_id) == undisturbed
 
 
-def test_a_driver_that_dies_as_it_plans_a_stage_plans_it_once(tmp_path, undisturbed, monkeypatch):
-    settings = small_settings(tmp_path)
-    lake = Lake.open(settings.lake)
-    run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)
-    write = Lake.write_row_groups
-    for after in (False, True):
-        left = [2]
-
-        def die(self, path, *args, after=after, left=left, **kwargs):
-            left[0] -= 1
-            if left[0] or after:
-                write(self, path, *args, **kwargs)
-            if not left[0]:
-                raise Killed
-            return True
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Lake, "write_row_groups", die)
-            with pytest.raises(Killed):
-                drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    assert result_rows(lake, run_id) == undisturbed
-
-
 def test_chunks_of_a_stage_that_are_worked_twice_count_once(tmp_path, undisturbed):
     def twice(outbox, ref):
         solve_chunk(outbox._lake, ref, outbox._settings, "one")
@@ -206,21 +165,6 @@ def test_chunks_of_a_stage_that_are_worked_twice_count_once(tmp_path, undisturbe
 
 def frontier_bytes(lake, ref):
     return lake.read_bytes(frontier_path(ref)) if lake.exists(frontier_path(ref)) else None
-
-
-def test_a_chunk_that_dies_between_its_states_and_its_part_is_worked_again(tmp_path, undisturbed):
-    died = set()
-
-    def die(outbox, ref):
-        if ref.key in died:
-            return None
-        died.add(ref.key)
-        solve_chunk(outbox._lake, ref, outbox._settings, "one")
-        outbox._lake.delete(ref.result_path)
-        return Announcement(event="failed", ref=ref, reason=Reason(code=ReasonCode.PROCESS_LOST))
-
-    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(die))
-    assert result_rows(lake, run_id) == undisturbed
 
 
 def truncate(path):
@@ -313,43 +257,6 @@ def test_halves_of_a_part_that_goes_on_by_itself_meet_in_one_layer(tmp_path, mon
     assert (row["status"], row["count"]) == ("solved", 2**toy_layers.LAYERS)
 
 
-def test_a_part_that_somebody_deletes_late_is_made_again(tmp_path, undisturbed):
-    deleted = []
-
-    def delete(outbox, ref):
-        lake = outbox._lake
-        if stage_of(lake, ref) == 6 and not deleted:
-            # As a worker would that stood still since it missed the states of that chunk.
-            done = [r for r in open_run(lake, ref.run_id).chunks() if lake.exists(r.result_path)]
-            deleted.append(next(r for r in done if stage_of(lake, r) == 3))
-            lake.delete(deleted[0].result_path)
-
-    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(delete))
-    assert deleted
-    assert result_rows(lake, run_id) == undisturbed
-
-
-def test_a_chunk_whose_states_are_gone_is_handed_back_and_they_are_made_again(tmp_path):
-    lost = []
-
-    def lose(outbox, ref):
-        lake = outbox._lake
-        if stage_of(lake, ref) == 3 and not lost:
-            sources = [
-                ChunkRef(run_id=ref.run_id, segment=s, chunk=c)
-                for s, c in frontiers(lake, ref.run_id)
-            ]
-            lost.extend(source for source in sources if stage_of(lake, source) == 2)
-            for source in lost:
-                lake.delete(frontier_path(source))
-            assert solve_chunk(lake, ref, outbox._settings, "one") == "returned"
-            assert not any(lake.exists(source.result_path) for source in lost)
-
-    lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(lose))
-    assert lost
-    assert row_of(lake, run_id, 2)["count"] == toy_layers.walks(2)
-
-
 def test_at_most_two_stages_of_states_lie_in_the_lake(tmp_path):
     seen = []
 
@@ -421,10 +328,6 @@ def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, 
     drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
-
-
-def die(*_args):
-    raise Killed
 
 
 def test_two_drivers_at_once_count_once(tmp_path, undisturbed):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from nightgrid.workers.driver.chunk_table import (
     State,
 )
 from nightgrid.workers.runs.manifest import Segment
-from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import Carried
 
 RUN = "0" * 32
@@ -120,13 +118,6 @@ def test_any_other_transition_raises_and_changes_nothing(transition, state):
     assert all_of_it() == before
 
 
-def test_every_transition_is_plain_or_a_method_and_every_state_can_be_reached():
-    methods = [name for name in TRANSITIONS if name not in PLAIN]
-    assert all(inspect.getdoc(getattr(ChunkTable, name)) for name in methods)
-    assert {*methods, *PLAIN} == set(TRANSITIONS)
-    assert {after for _, _, after in EDGES} == set(State)
-
-
 def test_the_table_in_the_docs_has_these_states():
     text = ARCHITECTURE.read_text().partition("### A chunk")[2].partition("###")[0]
     assert set(re.findall(r"^\| (\w+) \|", text, re.MULTILINE)[1:]) == set(State)
@@ -160,12 +151,6 @@ def test_a_chunk_that_is_worked_again_is_sent_before_all_others(way):
     assert keys(table.chunks_in(State.READY)) == [(0, 2), (0, 0), (0, 1)]
 
 
-def test_a_chunk_is_named_by_its_segment_and_its_number_in_it():
-    table = ChunkTable(RUN)
-    table.add(segment(2, rows=(1, 1)), {})
-    assert table.ref((2, 1)) == ChunkRef(run_id=RUN, segment=2, chunk=1, attempt=1)
-
-
 def test_the_attempts_that_the_lake_knows_name_the_next_flight():
     table = ChunkTable(RUN, {(0, 0): 4})
     table.add(segment(0), {})
@@ -174,15 +159,6 @@ def test_the_attempts_that_the_lake_knows_name_the_next_flight():
     table.move("fail", (0, 0))
     assert table.ref((0, 0)).attempt == 5
     assert table.flights() == []
-
-
-def test_a_flight_says_who_began_last():
-    table = ChunkTable(RUN)
-    table.add(segment(0), {})
-    for worker, now in (("a", 1.0), ("a", 2.0), ("b", 3.0), ("b", 4.0)):
-        table.begin((0, 0), worker, now)
-    (flight,) = table.flights()
-    assert (flight.worker, flight.sent_at) == ("b", 1.0)
 
 
 def test_a_chunk_knows_how_many_of_its_rows_do_not_go_on_elsewhere():

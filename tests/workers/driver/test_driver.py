@@ -26,12 +26,11 @@ from nightgrid.workers.logs import logged_to
 from nightgrid.workers.runs.attempts import (
     Note,
     read_attempts,
-    read_note,
     write_failure,
     write_note,
 )
 from nightgrid.workers.runs.manifest import open_run, read_done
-from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
+from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.conftest import (
     BUDGET,
     COUNT,
@@ -97,20 +96,6 @@ class DeafOutbox(InlineOutbox):
         return []
 
 
-class SlowOutbox(InlineOutbox):
-    """Lets messages wait for a second before it works the first."""
-
-    def __init__(self, lake, settings):
-        super().__init__(lake, settings)
-        self.opens_at = time.monotonic() + 1.0
-
-    def wait(self, timeout_s):
-        if time.monotonic() < self.opens_at:
-            time.sleep(timeout_s)
-            return []
-        return super().wait(timeout_s)
-
-
 KILLED = Reason(code=ReasonCode.PROCESS_LOST, sentence="killed")
 
 
@@ -125,12 +110,6 @@ def sent_again(log):
     """Read from a log which chunks were sent again, and why."""
     lines = [json.loads(line) for line in log.read_text().splitlines() if line[:1] == "{"]
     return [line for line in lines if line["event"] == "chunk sent again"]
-
-
-def failures_of(lake, ref):
-    """Read why the attempts at a chunk failed, up to that of `ref`."""
-    notes = (read_note(lake, replace(ref, attempt=n)) for n in range(1, ref.attempt + 1))
-    return [note and note.failure for note in notes]
 
 
 def run_inline(lake, settings, boards, ask=COUNT):
@@ -226,45 +205,6 @@ def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_part_made_ahead_that_is_over_budget_for_good_ends_its_siblings(tmp_path, monkeypatch):
-    settings = quick_settings(tmp_path, split_depth_max=1)
-    lake = Lake.open(settings.lake)
-    divide_all(monkeypatch, 4)
-    run_id = plan(lake, toy.boards(1, {0: toy.LARGE}))
-    drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    (row,) = result_rows(lake, run_id)
-    assert (row["status"], row["parts"]) == ("over_budget", 4)
-    codes = lake.read_table(f"runs/run={run_id}/parts", PARTS).column("reason_code").to_pylist()
-    assert codes.count(ReasonCode.UNRECOVERABLE_JOB) == 3
-
-
-def test_a_second_run_over_the_same_boards_has_nothing_to_do(lake, settings):
-    first = run_inline(lake, settings, toy.boards(30))
-    again = run_inline(lake, settings, toy.boards(30))
-    more = run_inline(lake, settings, toy.boards(31))
-    assert (first.job_count, first.answered_count) == (30, 0)
-    assert (again.job_count, again.answered_count, again.finished) == (0, 30, True)
-    assert (more.job_count, more.answered_count) == (1, 30)
-
-
-def test_over_budget_and_poison_are_worked_again_within_a_larger_budget_only(tmp_path):
-    settings = quick_settings(tmp_path, split_depth_max=0)
-    lake = Lake.open(settings.lake)
-    boards = toy.boards(20, {3: toy.LARGE, 5: toy.RAISE})
-
-    def run(budget):
-        run_id = plan_run(lake, toy.TOY, boards, COUNT, budget)
-        return drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-
-    assert run(BUDGET).statuses == {"solved": 18, "over_budget": 1, "poison": 1}
-    assert run(BUDGET).job_count == 0
-    assert run(replace(BUDGET, nodes=BUDGET.nodes // 2)).job_count == 0
-    more = run(replace(BUDGET, seconds=2 * BUDGET.seconds))
-    assert (more.job_count, more.statuses) == (2, {"over_budget": 1, "poison": 1})
-    assert run(replace(BUDGET, seconds=2 * BUDGET.seconds)).job_count == 0
-    assert run(BUDGET).job_count == 0
-
-
 def test_a_new_driver_does_only_the_rest(lake, settings, tmp_path):
     boards = toy.boards(400)
     run_id = plan(lake, boards)
@@ -323,14 +263,6 @@ def test_chunks_worked_twice_count_once(lake, settings, tmp_path):
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_messages_that_wait_for_their_turn_are_not_sent_again(tmp_path):
-    settings = quick_settings(tmp_path, reconcile_seconds=0.1)
-    lake = Lake.open(settings.lake)
-    run_id = plan(lake, toy.boards(200))
-    summary = drive(lake, run_id, SlowOutbox(lake, settings), settings=settings)
-    assert (summary.finished, summary.resubmissions) == (True, 0)
-
-
 def test_lost_messages_are_sent_again_and_results_found_unannounced(lake, settings, tmp_path):
     boards = toy.boards(200)
     outbox = DeafOutbox(lake, settings, lost=3)
@@ -343,30 +275,6 @@ def test_lost_messages_are_sent_again_and_results_found_unannounced(lake, settin
     assert again == {ref.name: "its message was lost" for ref in outbox.sent[:3]}
     assert len(outbox.sent) == summary.chunks_total + 3
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
-
-
-def test_attempts_survive_the_driver(tmp_path):
-    settings = quick_settings(tmp_path, attempts_max=3)
-    lake = Lake.open(settings.lake)
-    run_id = plan(lake, toy.boards(1))
-    ref = ChunkRef(run_id=run_id, segment=0, chunk=0)
-    for died in (1, 2):
-
-        class FailsOnce(FailingOutbox):
-            def wait(self, timeout_s):
-                if self.failed:
-                    raise Killed
-                self.failed = True
-                return super().wait(timeout_s)
-
-            failed = False
-
-        with pytest.raises(Killed):
-            drive(lake, run_id, FailsOnce(lake, settings), settings=settings)
-        assert failures_of(lake, replace(ref, attempt=died + 1)) == [KILLED] * died + [None]
-    summary = drive(lake, run_id, FailingOutbox(lake, settings), settings=settings)
-    assert (summary.failures, summary.statuses) == (1, {"poison": 1})
-    assert {r["reason"] for r in result_rows(lake, run_id)} == {"killed (3 attempts)"}
 
 
 def test_a_chunk_of_many_rows_is_halved_until_what_kills_is_alone(lake, settings):
@@ -456,23 +364,6 @@ def test_what_follows_of_a_failure_is_done_again_where_the_lake_fails_it(
     summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert len(failed) == 3
     assert summary.statuses == {"solved": 9, "poison": 1}
-
-
-def test_a_result_that_is_gone_is_worked_again(lake, settings, tmp_path):
-    boards = toy.boards(200)
-    run_id = plan(lake, boards)
-    dropped = []
-
-    def drop(progress):
-        if progress.chunks_done == 2 and not dropped:
-            dropped.extend(done_chunks(lake, run_id))
-            for segment, chunk in dropped:
-                ref = ChunkRef(run_id=run_id, segment=segment, chunk=chunk)
-                lake.delete(ref.result_path)
-
-    drive(lake, run_id, InlineOutbox(lake, settings), drop, settings=settings)
-    assert len(dropped) == 2
-    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
 def test_messages_of_earlier_attempts_are_stale(lake, settings):
@@ -621,14 +512,6 @@ def test_where_all_refuse_the_driver_ends_with_the_reason_and_the_run_stays_open
     assert read_done(lake, run_id) is None
     assert not read_attempts(lake, run_id)
     summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)
-
-
-def test_a_driver_waits_for_workers_to_be_mended(lake, settings):
-    run_id = plan(lake, toy.boards(20))
-    looks = itertools.count()
-    outbox = TeamOutbox(lake, settings, ["a", "b"], lambda: {"a", "b"} if next(looks) < 5 else ())
-    summary = drive(lake, run_id, outbox, settings=settings)
     assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)
 
 

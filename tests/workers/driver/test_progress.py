@@ -12,7 +12,6 @@ from nightgrid.solvers.question import Question
 from nightgrid.workers.driver.chunk_table import ChunkTable, PartOf, Reading
 from nightgrid.workers.driver.progress import (
     Progress,
-    _short,
     clock_time,
     left_of,
     progress_of,
@@ -86,16 +85,6 @@ def test_a_line_of_progress_has_what_is_known():
     )
 
 
-def test_the_end_is_told_while_anything_is_left_once_a_second_was_worked():
-    for left in (
-        replace(AT, jobs_done=300),
-        replace(AT, chunks_done=30),
-        replace(AT, kernel_ns=10**9),
-    ):
-        assert "left" in progress_text(left)
-    assert "left" not in progress_text(replace(AT, kernel_ns=10**9 - 1))
-
-
 def test_jobs_done_are_those_worked_whole_and_those_put_together():
     table = ChunkTable("0" * 32)
     rows, parts = (3, 1, 1, 1, 1, 1), [None, 3, 3, 4, 5, 6]
@@ -117,32 +106,6 @@ def test_jobs_done_are_those_worked_whole_and_those_put_together():
     assert (seen.failures, seen.in_flight, seen.oldest_seconds) == (4, 0, None)
     unknown = SimpleNamespace(**{**vars(run), "puzzle_count": 0})
     assert progress_of(table, unknown, processes=2, seconds=7.0, now=20.0).planned_share == 1.0
-
-
-def test_what_nobody_expected_comes_on_top():
-    split = replace(AT, unforeseen_left=4)
-    assert "at least" in progress_text(split)
-    assert "about" not in progress_text(split)
-    assert left_of(replace(AT, expected_total_s=0.0)) is None
-
-
-def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
-    early = replace(AT, kernel_ns=5 * 10**8)
-    assert left_of(early) is not None, "a dry run tells it"
-    assert "left" not in progress_text(early)
-    assert "left" not in progress_text(replace(AT, jobs_done=300, chunks_done=30))
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0, "0"), (999.4, "999"), (999.5, "1 k"), (1_000, "1 k"), (1_234, "1.23 k"),
-        (999_400, "999 k"), (999_500, "1 M"), (1.75e6, "1.75 M"), (999.4e6, "999 M"),
-        (999.5e6, "1 G"), (2e9, "2 G"),
-    ],
-)  # fmt: skip
-def test_a_large_number_has_three_digits_and_a_unit(number, text):
-    assert _short(number) == text
 
 
 def test_the_oldest_chunk_in_flight_is_the_one_that_was_sent_first():

@@ -208,13 +208,6 @@ def test_what_one_job_fails_on_costs_no_other(lake, settings, ask, monkeypatch):
     assert status(lake, broken).state == "queued"
 
 
-def test_many_jobs_are_driven_a_few_at_once(lake, settings, ask, monkeypatch):
-    monkeypatch.setattr(module, "OPEN_MAX", 2)
-    jobs = [ask(puzzle(number), COUNT) for number in range(30, 37)]
-    keep(lake, settings)
-    assert {find_row(lake, job)["status"] for job in jobs} == {"solved"}
-
-
 def test_old_ends_and_what_killed_writers_left_are_deleted(lake, settings, ask, monkeypatch):
     job = ask(puzzle(16, toy.LAYERED), COUNT)
     keeper = inline_keeper(lake, settings)

@@ -56,12 +56,6 @@ def test_a_job_that_has_ended_leaves_nothing_to_list(lake, settings, submit):
     assert (folder.name, list(folder.iterdir())) == (job[0], [])
 
 
-def test_the_same_submission_is_one_file(lake, submit):
-    for _ in range(3):
-        job = submit(PLAIN, COUNT, client="one")
-    assert len(read_wanted(lake, job).submissions) == 1
-
-
 def test_a_job_goes_on_while_a_client_wants_it(lake, submit):
     for client in ("one", "two"):
         job = submit(PLAIN, COUNT, client=client)
@@ -71,13 +65,6 @@ def test_a_job_goes_on_while_a_client_wants_it(lake, submit):
     assert (found.state, left) == ("queued", 1), "one that is not known takes nothing away"
     found, left = leave_job(lake, job, "two", reason="by two")
     assert (found.state, found.reason, left) == ("cancelled", "by two", 0)
-
-
-def test_nameless_clients_leave_one_after_the_other(lake, submit):
-    for _ in range(2):
-        job = submit(PLAIN, COUNT)
-    assert leave_job(lake, job, "")[1] == 1
-    assert leave_job(lake, job, "")[0].state == "cancelled"
 
 
 def test_a_cancelled_job_is_asked_again(lake, settings, submit):

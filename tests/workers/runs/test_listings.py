@@ -1,7 +1,6 @@
 """Runs that list solutions: in ranges and files of bounded size, joined what the game lists."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,6 @@ from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.strands.puzzle import Puzzle as Strands
-from nightgrid.workers.chunks import solution_texts
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
@@ -137,18 +135,6 @@ def test_a_listing_in_files_joined_is_what_the_game_lists(
     assert row["parts"] == sum(part["status"] == "solved" for part in parts)
 
 
-@pytest.mark.long(
-    short="tests/workers/runs/test_listings.py::test_a_listing_in_files_joined_is_what_the_game_lists"
-)
-def test_a_listing_lies_in_an_object_store_alike(tmp_path, s3_endpoint, pips_board):
-    url = f"s3://bucket/{tmp_path.name}?endpoint_override={s3_endpoint}"
-    settings = quick_settings(tmp_path, lake=url, var_dir=tmp_path / "var", **SMALL)
-    lake = Lake.open(url)
-    run_id = planned(lake, PIPS, [pips_board])
-    assert worked(lake, run_id, settings).statuses == {"solved": 1}
-    assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
-
-
 def test_jobs_with_few_and_with_many_solutions_share_a_chunk(small, pips_board):
     lake = Lake.open(small.lake)
     boards = [pips_board, *(puzzle for puzzle, _ in generate_many(3, 30, [PRESETS["easy"]]))]
@@ -203,24 +189,6 @@ def test_a_chunk_that_is_worked_twice_and_a_driver_that_is_killed_leave_each_sol
     assert not any(map(lake.exists, left))
     files = list_files(lake, files_folder(run_id))
     assert sum(file.stop - file.first for file in files) == row_of(lake, run_id)["count"]
-
-
-def test_a_range_out_of_time_is_over_budget(small, pips_board, monkeypatch):
-    lake = Lake.open(small.lake)
-    run_id = planned(lake, PIPS, [pips_board])
-    stream = PipsGame.stream
-
-    def slow(game, puzzle, ask, part=None, budget=None):
-        found = stream(game, puzzle, ask, part, budget)
-        if part:
-            found.found = lambda: (_ for _ in ())
-            found.end(Reason(code=ReasonCode.SECONDS))
-        return found
-
-    monkeypatch.setattr(PipsGame, "stream", slow)
-    assert worked(lake, run_id, small).statuses == {"over_budget": 1}
-    assert row_of(lake, run_id)["reason_code"] == "seconds"
-    assert list_files(lake, files_folder(run_id)) == []
 
 
 def test_fewer_solutions_than_were_counted_are_no_answer(small, pips_board, monkeypatch):
@@ -281,21 +249,6 @@ def test_a_run_lists_again_what_was_beyond_a_smaller_bound(small, pips_board):
     assert open_run(lake, plan(10**10)).job_count == 0
 
 
-def test_a_worker_takes_no_more_solutions_than_a_file_holds(small, pips_board, monkeypatch):
-    lake = Lake.open(small.lake)
-    most = 0
-    add = solution_texts.SolutionWriter.add
-
-    def noting(writer, text):
-        nonlocal most
-        add(writer, text)
-        most = max(most, len(writer._texts))
-
-    monkeypatch.setattr(solution_texts.SolutionWriter, "add", noting)
-    worked(lake, planned(lake, PIPS, [pips_board]), small)
-    assert 1 < most <= small.tuning.listing_rows
-
-
 def test_a_board_that_cannot_be_counted_lists_the_rows_of_its_parts(
     tmp_path, pips_board, monkeypatch
 ):
@@ -319,22 +272,6 @@ def test_a_board_that_cannot_be_counted_lists_the_rows_of_its_parts(
     lake.delete(f"results/{run_id}.parquet")
     assert worked(lake, run_id, settings).statuses == {"over_budget": 1}
     assert row_of(lake, run_id)["reason_code"] == "solution_bytes"
-
-
-def test_a_worker_that_is_too_late_leaves_no_files_of_another_cut(small, pips_board, monkeypatch):
-    lake = Lake.open(small.lake)
-    run_id = planned(lake, PIPS, [pips_board])
-    worked(lake, run_id, small)
-    before = lake.list(files_folder(run_id))
-    ref = next(ref for ref in open_run(lake, run_id).chunks() if ref.segment == 1)
-    monkeypatch.setattr("nightgrid.workers.chunks.solve._superseded", lambda *_: None)
-    other = quick_settings(tmp_path_of(small), **SMALL | {"listing_rows": 3})
-    assert solve_chunk(lake, ref, other, "late") == "done"
-    assert lake.list(files_folder(run_id)) == before
-
-
-def tmp_path_of(settings):
-    return Path(settings.lake).parent
 
 
 def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(small, pips_board):

@@ -1,9 +1,6 @@
 """Planning and finishing runs, without any worker."""
 
 import math
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -223,18 +220,6 @@ def test_the_same_question_is_the_same_run_and_another_one_is_not(lake):
     assert len({run_id, *others}) == 7
 
 
-def test_planning_again_leaves_the_work_done_as_it_is(lake):
-    table = puzzles([8] * 200)
-    run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
-    first = pending_chunks(lake, open_run(lake, run_id))
-    rows = lake.read_row_group(first[0].manifest_path, first[0].chunk)
-    lake.write_table(first[0].result_path, part_of(rows))
-    before = {name: lake.read_bytes(name) for name in lake.list()}
-    plan_run(lake, GAME, table, COUNT, BUDGET)
-    assert {name: lake.read_bytes(name) for name in lake.list()} == before
-    assert pending_chunks(lake, open_run(lake, run_id)) == first[1:]
-
-
 def test_answered_jobs_and_repeated_puzzles_are_not_planned(lake):
     table = puzzles([8] * 50)
     run_id = plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET)
@@ -338,25 +323,6 @@ def test_a_planner_that_was_killed_anywhere_is_followed_up_under_the_same_name(
     check_whole(lake, run_id, table)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_two_planners_at_once_name_and_plan_one_run(lake, monkeypatch, small_segments, seed):
-    table = puzzles([8] * 150)
-    gate = threading.Lock()
-    add_plan = planning.add_plan
-
-    def stream(*arguments):
-        # Who writes the next segment changes every few milliseconds.
-        with gate:
-            time.sleep(0.001 * seed)
-        return add_plan(*arguments)
-
-    monkeypatch.setattr(planning, "add_plan", stream)
-    with ThreadPoolExecutor(3) as pool:
-        planners = [pool.submit(plan_run, lake, GAME, table, COUNT, BUDGET) for _ in range(3)]
-        (run_id,) = {planner.result() for planner in planners}
-    check_whole(lake, run_id, table)
-
-
 def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
     lake, monkeypatch, small_segments
 ):
@@ -373,17 +339,6 @@ def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
         patch.setattr(planning, "add_plan", stream)
         run_id = plan_run(lake, GAME, table, COUNT, BUDGET)
     check_whole(lake, run_id, table)
-
-
-def test_a_run_without_jobs_tells_what_is_answered_now(lake):
-    table = puzzles([8] * 50)
-    for rows in (20, 30):
-        run_id = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
-        work(lake, run_id)
-        finish_run(lake, run_id)
-        nothing = plan_run(lake, GAME, table.slice(0, rows), COUNT, BUDGET)
-        run = open_run(lake, nothing)
-        assert (run.job_count, run.answered_count, run.segments) == (0, rows, ())
 
 
 @settings(max_examples=drawn(60), deadline=None)

@@ -147,33 +147,6 @@ def test_what_was_called_invalid_is_worked_again_when_it_is_asked_for(work, lake
     assert "invalid" not in find_results(lake, ids).column("status").to_pylist()
 
 
-def test_what_was_called_invalid_and_is_over_budget_when_it_is_worked_counts_as_that(
-    work, lake, monkeypatch, end_with
-):
-    end_with(Status.INVALID)
-    first = work()[0]
-    end_with(Status.OVER_BUDGET)
-    monkeypatch.setattr(toy.ToyGame, "solve", lambda *_: OVER)
-    assert work(Retry.ALL)[1] == {"over_budget": 3}
-    ids = [row["job_id"] for row in result_rows(lake, first.run_id)]
-    found = find_results(lake, ids).column("status").to_pylist()
-    assert (found.count("over_budget"), found.count("invalid")) == (3, 0)
-
-
-def test_new_puzzles_and_what_is_retried_are_one_run(work, monkeypatch, over_budget):
-    work()
-    mend(monkeypatch)
-    run, statuses = work(Retry.POISON, boards=toy.boards(20, KINDS))
-    assert statuses == {"solved": 8 + 2}
-    assert run.retry is Retry.POISON
-
-
-def test_a_larger_budget_works_all_of_it_without_being_asked(work, monkeypatch, over_budget):
-    work()
-    mend(monkeypatch)
-    assert work(budget=Budget(seconds=BUDGET.seconds + 1))[1] == {"solved": 2, "over_budget": 1}
-
-
 def test_a_job_that_another_run_has_answered_is_not_worked_again(
     work, lake, monkeypatch, over_budget
 ):

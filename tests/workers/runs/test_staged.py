@@ -18,7 +18,6 @@ from nightgrid.workers.runs.staged import (
     Carried,
     StagePart,
     drop_frontiers,
-    frontier_path,
     frontiers,
     next_stage,
     read_frontier,
@@ -66,14 +65,6 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
             assert (inside[0], inside[-1]) == (0, len(found))
             np.testing.assert_array_equal(np.diff(inside), np.diff(begins[first : last + 1]))
             np.testing.assert_array_equal(found, rows[begins[first] : begins[last]])
-
-
-def test_the_same_states_give_the_same_bytes(lake):
-    rows, begins = states(5000)
-    write_frontier(lake, REF, 5, rows, begins, "here")
-    once = lake.read_bytes(frontier_path(REF))
-    write_frontier(lake, REF, 5, rows, begins, "here")
-    assert lake.read_bytes(frontier_path(REF)) == once
 
 
 def test_states_of_a_machine_that_lays_the_board_out_otherwise_are_refused(lake):
@@ -137,17 +128,6 @@ def test_a_stage_takes_over_every_state_once(
         assert {one.until for one, _ in parts} == {6}
     else:
         assert [one.until for one, _ in parts] in ([None], [7] * len(parts))
-
-
-def test_parts_of_a_stage_are_about_equal_and_fit_into_the_tables():
-    rows = carried(*[10_000] * 256)
-    sizes = Tuning(stage_rows=300_000, stage_parts_min=4, stage_carry_rows=1_000_000)
-    parts = next_stage([rows], sizes, Budget())
-    assert len(parts) == 9
-    assert max(size for _, size in parts) <= 300_000
-    small = next_stage([rows], sizes, Budget(table_bytes=4 * 8 * 4 * 100_000))
-    assert len(small) == 26
-    assert max(size for _, size in small) <= 100_000
 
 
 def test_the_last_of_many_large_parts_is_cut_into_small_ones():

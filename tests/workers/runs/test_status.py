@@ -28,8 +28,6 @@ from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import frontier_path
 from nightgrid.workers.runs.status import (
     cancel_run,
-    delete_discarded,
-    drops_states,
     is_finished,
     next_name,
     read_run_status,
@@ -79,33 +77,9 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
     )
 
 
-def test_progress_tells_states_and_the_age_of_the_oldest_chunk(lake, settings):
-    seen = []
-    run_id = plan(lake, toy.boards(100))
-    drive(lake, run_id, InlineOutbox(lake, settings), seen.append, settings=settings)
-    states = [progress.states for progress in seen]
-    assert states == sorted(states)
-    assert states[-1] == 300, "three a board of the toy"
-    assert any(progress.oldest_seconds is not None for progress in seen)
-    assert seen[-1].oldest_seconds is None
-
-
 def test_a_run_that_is_not_there_cannot_be_cancelled(lake):
     with pytest.raises(PermanentError, match="expected a planned run"):
         cancel_run(lake, "0" * 32)
-
-
-def test_states_are_dropped_only_where_that_was_said(lake):
-    run_id = plan(lake, toy.boards(3))
-    assert not drops_states(lake, run_id), "it is not cancelled"
-    cancel_run(lake, run_id)
-    first = read_run_status(lake, run_id).cancelled_at
-    assert not drops_states(lake, run_id), "its states are kept"
-    cancel_run(lake, run_id, drop_states=True)
-    assert drops_states(lake, run_id)
-    assert read_run_status(lake, run_id).cancelled_at == first
-    cancel_run(lake, run_id)
-    assert drops_states(lake, run_id), "a second cancel takes nothing back"
 
 
 def test_the_notes_of_a_chunk_are_its_attempts(lake):
@@ -163,22 +137,3 @@ def test_states_and_solution_files_go_only_where_that_was_said(lake):
     assert (lake.exists(state), lake.exists(listed)) == (True, True)
     assert cancel_run(lake, run_id, drop_states=True).cancelled_at is not None
     assert (lake.exists(state), lake.exists(listed)) == (False, False)
-
-
-def test_a_run_that_was_given_up_is_deleted_with_what_it_listed(lake):
-    run_id = plan(lake, toy.boards(3))
-    kept = plan(lake, toy.boards(4))
-    cancel_run(lake, run_id, drop_states=True)
-    lake.write_bytes(f"{files_folder(run_id)}/late", b"a worker that was too late wrote this")
-    assert drops_states(lake, run_id)
-    delete_discarded(lake, run_id)
-    assert lake.list(files_folder(run_id)) == []
-    assert lake.folders("runs") == [f"runs/run={kept}"]
-    assert not drops_states(lake, run_id)
-
-
-def test_a_run_of_which_all_is_known_is_finished_at_once(lake, settings):
-    boards = toy.boards(3)
-    drive(lake, plan(lake, boards), InlineOutbox(lake, settings), settings=settings)
-    status = read_run_status(lake, plan(lake, boards))
-    assert (status.finished, status.planned, status.chunks_left) == (True, True, 0)

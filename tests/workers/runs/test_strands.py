@@ -114,19 +114,6 @@ def test_an_answer_holds_for_its_rules_and_its_words_alone(tmp_path, published, 
         assert (summary.answered_count, summary.job_count) == (1, 0)
 
 
-def test_over_budget_is_asked_again_with_more_and_only_then(tmp_path, published, words):
-    settings = quick_settings(tmp_path, split_depth_max=0)
-    lake = Lake.open(settings.lake)
-    game = bind_game("strands", RULES, words)
-    puzzles = [published[0].puzzle]
-    _, summary = solved_inline(lake, settings, game, puzzles, "count", Budget(nodes=1))
-    assert summary.statuses == {"over_budget": 1}
-    _, summary = solved_inline(lake, settings, game, puzzles, "count", Budget(nodes=1))
-    assert (summary.answered_count, summary.job_count) == (1, 0)
-    _, summary = solved_inline(lake, settings, game, puzzles, "count")
-    assert summary.statuses == {"solved": 1}
-
-
 def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, words, monkeypatch):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)

@@ -13,7 +13,7 @@ import toy_game as toy
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, has_plan, open_run
+from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.plan_pass import Asking
@@ -23,7 +23,6 @@ from tests.workers.conftest import (
     BUDGET,
     COUNT,
     KilledError,
-    planner_killed,
     result_rows,
     undisturbed_rows,
 )
@@ -126,16 +125,6 @@ def test_a_plan_that_is_made_in_segments_has_every_job_once(lake):
     assert all(len(s.chunk_cost_s) == len(s.chunk_rows) for s in run.segments)
     extend(lake)
     assert open_run(lake, RUN_ID) == run, "what is planned to its end stays as it is"
-
-
-@pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
-def test_a_planner_that_was_killed_is_followed_up(lake, monkeypatch, when):
-    begin(lake)
-    with planner_killed(monkeypatch, when):
-        extend(lake)
-    assert not has_plan(lake, RUN_ID)
-    extend(lake)
-    check_plan(lake)
 
 
 @pytest.mark.parametrize("seed", range(4))
