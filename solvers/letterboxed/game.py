@@ -14,8 +14,7 @@ from nightgrid.solvers.letterboxed.model import Model, model_of
 from nightgrid.solvers.letterboxed.parts import Part, divide
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
-from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
-from nightgrid.solvers.letterboxed.search.listing import GREEDY_STARTS_MAX, ChainStream, PartSearch
+from nightgrid.solvers.letterboxed.search.listing import ChainStream, PartSearch
 from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from nightgrid.solvers.letterboxed.states.growing_tables import warm as warm_tables
@@ -30,7 +29,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
     """Letter Boxed, bound to rules and words."""
 
     name = "letterboxed"
-    solver_version = "letterboxed-1"
+    solver_version = "letterboxed-2"
     reasons: tuple[Reason | None, ...] = (
         None,
         Reason(code=ReasonCode.NODES),
@@ -77,7 +76,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         chains: list[Chain] = []
         taken = 0
         try:
-            value, count = part_search.count()
+            value, count = part_search.count(listed=ask.kind == "best")
             for chain in islice(part_search.found(), ask.limit) if ask.limit and count else ():
                 chains.append(chain)
                 taken += self.solution_bytes(chain)
@@ -123,31 +122,9 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         return replace(merged, value=value, statistics=statistics)
 
     def in_order(self, puzzle: Puzzle, ask: Ask, solutions: list[Chain]) -> list[Chain]:
-        """Sort chains; of `first` the one comes first that the whole would have found."""
-        found = sorted(solutions, key=lambda chain: chain.order)
-        return [self._first_of(puzzle, found)] if ask.kind == "first" else found
-
-    def _first_of(self, puzzle: Puzzle, found: Sequence[Chain]) -> Chain:
-        """Choose what the whole would have found first: the greedy search before the exact one."""
-        if not isinstance(self.bound_rules.chains, int) or len(found) == 1:
-            return found[0]
-        model = self.model(puzzle)
-        chains = {chain.words[0]: chain for chain in reversed(found)}
-        numbers = [model.words.index(word) for word in chains]
-        greedy = [
-            chain
-            for number in numbers
-            for chain in greedy_chains(
-                model,
-                self.bound_rules.chains,
-                starts=range(number, number + 1),
-                starts_max=GREEDY_STARTS_MAX,
-            )
-        ]
-        spelled = [Chain(words=tuple(model.words[word] for word in chain)) for chain in greedy]
-        known = [chain for chain in spelled if chain in found]
-        # The longest first word comes first, of equal ones the last of the alphabet.
-        return max(known, key=lambda c: (len(c.words[0]), c.words), default=found[0])
+        """Sort chains."""
+        del puzzle, ask
+        return sorted(solutions, key=lambda chain: chain.order)
 
     def warm(self) -> None:
         """Compile or load every kernel, so that the first solve pays for nothing."""

@@ -12,52 +12,18 @@ from __future__ import annotations
 import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE
-from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, Int, search_kernel
 from nightgrid.solvers.kernel.machine import ONE, ZERO
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states import ways_of_playing
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 from nightgrid.solvers.letterboxed.states.ways_of_playing import Fields, Plays
 
-NO_WORD = -1
-"""Ends the edges of a state whose ways of playing are states of their own."""
 LONG_WORD = 32
 """Letters from which a last word is played by itself, with an eye on what it cannot collect."""
 
 _SIDE = np.uint64((1 << ways_of_playing.SIDE_BITS) - 1)
 _SIDE_BITS = np.uint64(ways_of_playing.SIDE_BITS)
-
-
-@inlined_kernel
-def leave_each(
-    graph: Graph, step: Step, rows: U64, first: Int, end: Int, word: Int, reached: Int
-) -> Int:
-    """Make a state of each way of playing a word, rows [first, end); return DONE or GROW."""
-    control, size = graph.control, rows.shape[1]
-    edge = control[graphs.EDGES]
-    ways = end - first
-    if edge + 2 * ways + 2 > len(graph.edges):
-        control[graphs.SHORT] = graphs.SHORT_EDGES
-        return graphs.GROW
-    if graphs.is_full(graph, ways):
-        control[graphs.SHORT] = graphs.SHORT_STATES
-        return graphs.GROW
-    if control[graphs.POOL] + ways * size > len(graph.pool):
-        control[graphs.SHORT] = graphs.SHORT_POOL
-        return graphs.GROW
-    for row in range(first, end):
-        left = np.int64(rows[row, 0] >> _SIDE_BITS)
-        if reached + graphs.needed(left, step) > control[graphs.LIMIT]:
-            continue
-        at = control[graphs.POOL]
-        for i in range(size):
-            graph.pool[at + i] = rows[row, i]
-        target = graphs.intern(graph, at, size, step.last[word])
-        graphs.arrive(graph, target, reached, left, step)
-        graph.edges[edge], graph.edges[edge + 1] = word, target
-        edge += 2
-    control[graphs.EDGES] = edge
-    return DONE
 
 
 @search_kernel
@@ -67,11 +33,9 @@ def explore(
 ) -> Int:  # fmt: skip
     """Expand states until no chain as good as wanted is missed.
 
-    With `step.each` every way of playing is a state of its own, and the edges of a state are pairs
-    of word and target behind one another, up to NO_WORD. Word w is
-    letters[offsets[w]:offsets[w + 1]]; its first `shared[w]` letters are those of the
-    word before. Returns DONE, GROW, or what ran out; after GROW it goes on when called with larger
-    tables.
+    Word w is letters[offsets[w]:offsets[w + 1]]; its first `shared[w]` letters are those of the
+    word before. Returns DONE, GROW, or what ran out; after GROW it goes on when called with
+    larger tables.
     """
     control, rows, begins = graph.control, plays.rows, plays.begins
     size = len(fields.spare)
@@ -86,15 +50,13 @@ def explore(
         words = hi - lo
         ways = graph.key_size[state] // size
         if (
-            (not step.each and control[graphs.EDGES] + words > len(graph.edges))
+            control[graphs.EDGES] + words > len(graph.edges)
             or graphs.is_full(graph, words)
             or ways + 1 > capacity
         ):
             return graphs.GROW
         graphs.pop(graph)
         base = control[graphs.EDGES]
-        edge = base
-        least = 1 << graphs.PAIR_BITS if step.each else 1
         key = graph.key[state]
         for row in range(ways):
             for i in range(size):
@@ -114,15 +76,13 @@ def explore(
             target: Int = graphs.DEAD
             last = step.last[word]
             final = (
-                reached + least > control[graphs.LIMIT]
-                or step.begins[last] == step.begins[last + 1]
+                reached + 1 > control[graphs.LIMIT] or step.begins[last] == step.begins[last + 1]
             )
             if word > lo:
                 known = min(known, shared[word])
             known = max(known, 1 if begun else 0)
             if reached > control[graphs.LIMIT] or (step.by_letters and length == 1 and begun):
-                if not step.each:
-                    graph.edges[base + word - lo] = target
+                graph.edges[base + word - lo] = target
                 continue
             alone = final and length >= LONG_WORD
             if alone:
@@ -134,8 +94,7 @@ def explore(
                 if not ways_of_playing.some_can_complete(
                     rows, begins[known], begins[known + 1], kinds, plays, fields
                 ):
-                    if not step.each:
-                        graph.edges[base + word - lo] = target
+                    graph.edges[base + word - lo] = target
                     continue
             depth = known
             while depth < length and begins[depth + 1] > begins[depth]:
@@ -199,76 +158,49 @@ def explore(
                     and step.begins[last] < step.begins[last + 1]
                     and reached + graphs.needed(np.int64(left), step) <= control[graphs.LIMIT]
                 ):
-                    if step.each:
-                        code = leave_each(graph, step, rows, first, end, word, reached)
-                        if code != DONE:
-                            break
-                        edge = control[graphs.EDGES]
-                    else:
-                        at = control[graphs.POOL]
-                        if at + (end - first) * size > len(graph.pool):
-                            control[graphs.SHORT] = graphs.SHORT_POOL
-                            code = graphs.GROW
-                            break
-                        ways_of_playing.write_key(rows, first, end, size, graph.pool, at)
-                        target = graphs.intern(graph, at, (end - first) * size, last)
-                        graphs.arrive(graph, target, reached, np.int64(left), step)
-                if step.each and target == graphs.COMPLETE:
-                    if edge + 4 > len(graph.edges):
-                        control[graphs.SHORT] = graphs.SHORT_EDGES
+                    at = control[graphs.POOL]
+                    if at + (end - first) * size > len(graph.pool):
+                        control[graphs.SHORT] = graphs.SHORT_POOL
                         code = graphs.GROW
                         break
-                    graph.edges[edge], graph.edges[edge + 1] = word, graphs.COMPLETE
-                    edge += 2
-                    control[graphs.EDGES] = edge
+                    ways_of_playing.write_key(rows, first, end, size, graph.pool, at)
+                    target = graphs.intern(graph, at, (end - first) * size, last)
+                    graphs.arrive(graph, target, reached, np.int64(left), step)
             if alone:
                 known = 1 if begun else 0
-            if not step.each:
-                graph.edges[base + word - lo] = target
-        if code == DONE and step.each and edge + 2 > len(graph.edges):
-            control[graphs.SHORT] = graphs.SHORT_EDGES
-            code = graphs.GROW
+            graph.edges[base + word - lo] = target
         if code != DONE:
-            control[graphs.EDGES] = base
             # What was found stays; the state is expanded again.
             graphs.push(graph, graphs.order_key(cost, graph.left[state], step), state)
             return code
-        if step.each:
-            graph.edges[edge] = NO_WORD
-            control[graphs.EDGES] = edge + 1
-        else:
-            control[graphs.EDGES] = base + words
+        control[graphs.EDGES] = base + words
         graph.base[state] = base
         control[graphs.EXPAND_MAX] -= 1
 
 
-@search_kernel
-def shared_beginnings(letters: I32, offsets: I64, shared: I64) -> None:
-    """Store the length of the beginning that each word shares with the word before it."""
-    for word in range(1, len(shared)):
-        one, other = offsets[word - 1], offsets[word]
-        most = min(other - one, offsets[word + 1] - other)
-        n = 0
-        while n < most and letters[one + n] == letters[other + n]:
-            n += 1
-        shared[word] = n
+def shared_beginnings(letters: I32, offsets: I64) -> I64:
+    """Return the length of the beginning that each word shares with the word before it."""
+    sizes = np.diff(offsets)
+    shared = np.zeros(len(sizes), np.int64)
+    words = np.arange(1, len(sizes))
+    length = 0
+    while len(words):
+        words = words[np.minimum(sizes[words], sizes[words - 1]) > length]
+        at, before = offsets[words] + length, offsets[words - 1] + length
+        words = words[letters[at] == letters[before]]
+        length += 1
+        shared[words] = length
+    return shared
 
 
-@search_kernel
-def most_gained(letters: I32, offsets: I64, times: I64, counts: I64) -> Int:
+def most_gained(letters: I32, offsets: I64, times: I64) -> int:
     """Bound what one word can collect beside its first letter: no letter more often than it is.
 
-    `times`: how often each letter stands on the board; `counts` is as long, all 0, and is scratch.
+    `times`: how often each letter stands on the board.
     """
-    most: Int = np.int64(0)
-    for word in range(len(offsets) - 1):
-        gained: Int = np.int64(0)
-        for i in range(offsets[word] + 1, offsets[word + 1]):
-            letter = letters[i]
-            counts[letter] += 1
-            if counts[letter] <= times[letter]:
-                gained += 1
-        for i in range(offsets[word] + 1, offsets[word + 1]):
-            counts[letters[i]] = 0
-        most = max(most, gained)
-    return most
+    sizes = np.diff(offsets) - 1
+    words = np.repeat(np.arange(len(sizes)), sizes)
+    later = np.delete(letters, offsets[:-1])
+    pairs, counts = np.unique(words * len(times) + later, return_counts=True)
+    word, letter = np.divmod(pairs, len(times))
+    return int(np.bincount(word, np.minimum(counts, times[letter])).max(initial=0))

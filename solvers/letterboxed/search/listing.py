@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,7 @@ from nightgrid.solvers.letterboxed.model import Model
 from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.rules import Chains, Rules
 from nightgrid.solvers.letterboxed.search.counting import count_cheapest, count_within
-from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
 from nightgrid.solvers.letterboxed.search.search import Root, Search
-from nightgrid.solvers.letterboxed.search.shortest import shortest_chain
 from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.letterboxed.states.graph import LIMIT, NODES, STATES
 from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
@@ -35,10 +34,6 @@ COLUMNS_MAX = 1 << 20
 """Words of all chains that the kernel lists at a time, if there is more than one."""
 
 
-GREEDY_STARTS_MAX = 1 << 12
-"""Words from which the greedy search begins a chain, the longest ones."""
-
-
 class PartSearch:
     """The chains of one part of a job."""
 
@@ -49,33 +44,35 @@ class PartSearch:
         self.chains: Chains = rules.chains
         if isinstance(rules.chains, int):
             self.chains = rules.chains - len(self.under)
-        self._before = 0
+        self._before = len(self.under)
+        if rules.chains == "fewest-letters":
+            self._before = int(self.search.sizes[self.under].sum()) - max(0, len(self.under) - 1)
 
-    def _begin(self) -> Root | None:
+    @cached_property
+    def _root(self) -> Root | None:
         if isinstance(self.chains, int) and self.chains < 1:
             return None
-        if self.chains == "fewest-letters":
-            sizes = [self.search.sizes[word] for word in self.under]
-            if 1 in sizes:
-                return None  # A word of one letter is a chain by itself or no part of one.
-            self._before = int(sum(sizes)) - max(0, len(sizes) - 1)
-        else:
-            self._before = len(self.under)
+        if self.chains == "fewest-letters" and 1 in self.search.sizes[self.under]:
+            return None  # A word of one letter is a chain by itself or no part of one.
         return self.search.walk(self.under)
 
-    def count(self) -> tuple[int | None, int]:
-        """Count the chains that count: (value of the best, how many). Raises BudgetSpentError."""
-        root = self._begin()
-        if root is None:
-            return None, 0
-        search = self.search
-        if search.takes_tables and self.chains != "fewest-letters":
-            value, count = search.count_distinct(root, self.at, self.chains)
+    @cached_property
+    def _explored(self) -> GrowingGraph | None:
+        """The states of the chains that count, for counting and listing; None without any."""
+        return None if self._root is None else self.search.explore(self._root, self.at, self.chains)
+
+    def count(self, *, listed: bool = False) -> tuple[int | None, int]:
+        """Count the chains that count: (value of the best, how many). Raises BudgetSpentError.
+
+        `listed`: they are listed next, which needs the graph, so that no other tables are made.
+        """
+        by_tables = self.search.takes_tables and self.chains != "fewest-letters"
+        if by_tables and not (listed and self.chains == "fewest-words"):
+            root = self._root
+            counted = self.search.count_distinct(root, self.at, self.chains) if root else (None, 0)
         else:
-            tables = search.explore(root, self.at, self.chains)
-            if tables is None:
-                return None, 0
-            value, count = self._count(tables)
+            counted = self._count(self._explored) if self._explored else (None, 0)
+        value, count = counted
         return (None, 0) if value is None else (value + self._before, count)
 
     def _count(self, tables: GrowingGraph) -> tuple[int | None, int]:
@@ -99,6 +96,7 @@ class PartSearch:
         if code == DONE and table_bytes > search.budget.table_bytes:
             code = OUT_OF_BYTES
         search.spent(code, began, int(graph.control[NODES]), 0, table_bytes)
+        graph.control[NODES] = 0
         count = count_of(out[0], out[1])
         return (value, count) if count else (None, 0)
 
@@ -113,54 +111,19 @@ class PartSearch:
             for chain in rows[left_out:].tolist():
                 yield Chain(words=(*under, *map(word, chain)))
 
-    def greedy(self) -> Chain | None:
-        """Find the chain that the greedy search of article 003 finds first in the part, if any.
-
-        Takes only what rule `chains` asks for a number of words.
-        """
-        if not isinstance(self.chains, int) or self.chains < 1:
-            return None
-        under, at = self.under, self.at
-        starts = range(under[0], under[0] + 1) if under else at
-        words = self.chains + len(under)
-        found = greedy_chains(
-            self.model, words, starts=starts, starts_max=GREEDY_STARTS_MAX, only_first=True
-        )
-        for chain in found:
-            here = len(chain) > len(under) and chain[len(under)] in at
-            if here and list(chain[: len(under)]) == under:
-                return Chain(words=tuple(self.model.words[word] for word in chain))
-        return None
-
-    def first(self) -> Chain | None:
-        """Find one chain: the greedy search's, or the first in canonical order.
-
-        Raises BudgetSpentError.
-        """
-        quick = self.greedy()
-        if quick is not None or self.search.engine == "distinct":
-            return quick or next(self.found(), None)
-        root = self._begin()
-        words = None if root is None else shortest_chain(self.search, root, self.at, self.chains)
-        if words is None:
-            return None
-        return Chain(words=tuple(self.model.words[word] for word in (*self.under, *words)))
-
     def listed(self) -> Iterator[npt.NDArray[np.int64]]:
         """Yield chains in canonical order, some at a time: words by number, (chains, words).
 
         Raises BudgetSpentError.
         """
-        root = self._begin()
+        root = self._root
         if root is None:
             return
         if not isinstance(self.chains, int):
-            tables = self.search.explore(root, self.at, self.chains)
-            if tables is not None:
-                limit = int(tables.graph.control[LIMIT])
-                most = limit
-                first = 1 if self.chains == "fewest-letters" else limit
-                yield from self._listed(tables, self.chains, first, most)
+            if self._explored is not None:
+                most = int(self._explored.graph.control[LIMIT])
+                first = 1 if self.chains == "fewest-letters" else most
+                yield from self._listed(self._explored, self.chains, first, most)
             return
         # The shortest chains need the smallest graph.
         tables = self.search.explore(root, self.at, "fewest-words", self.chains)
@@ -251,11 +214,8 @@ class ChainStream(SolutionStream[Chain]):
 
     def found(self) -> Iterator[Chain]:
         """Search for one chain after the other. Raises BudgetSpentError."""
-        if not self.first:
-            return self.part.found()
-        chain = self.part.first()
-        return iter(() if chain is None else (chain,))
+        return self.part.found()
 
     def found_after(self, skip: int) -> Iterator[Chain]:
         """Search for the chains behind the first `skip`. Raises BudgetSpentError."""
-        return super().found_after(skip) if self.first else self.part.found(skip)
+        return self.part.found(skip)

@@ -72,23 +72,23 @@ class Search:
 
     @cached_property
     def _shared(self) -> npt.NDArray[np.int64]:
-        shared = np.zeros(len(self.model), np.int64)
-        general.shared_beginnings(self.model.letters, self.model.offsets, shared)
-        return shared
+        return general.shared_beginnings(self.model.letters, self.model.offsets)
 
     @cached_property
     def _step(self) -> Step:
         model = self.model
-        times = model.sides.sum(axis=0, dtype=np.int64)
-        counts = np.zeros_like(times)
+        if self.engine == "distinct":
+            gain = int(np.bitwise_count(self._masks).max(initial=0)) - 1
+        else:
+            times = model.sides.sum(axis=0, dtype=np.int64)
+            gain = general.most_gained(model.letters, model.offsets, times)
         return Step(
             begins=model.begins,
             sizes=self.sizes,
             last=model.letters[model.offsets[1:] - 1].astype(np.int32),
             by_letters=False,
             fewest=False,
-            each=False,
-            gain=max(int(general.most_gained(model.letters, model.offsets, times, counts)), 1),
+            gain=max(gain, 1),
         )
 
     @cached_property
@@ -149,19 +149,6 @@ class Search:
             return None
         tables = self._tables(root, self.within(root, at), limit)
         self._explore(tables, self.step(chains))
-        return tables if tables.graph.control[graphs.FOUND] else None
-
-    def explore_each(self, root: Root, at: range, chains: Chains) -> GrowingGraph | None:
-        """Find the states of the best chains, with every way of playing a state of its own.
-
-        Of the chains with the fewest words those with the fewest letters, or the other way round.
-        None if there is no chain. Raises BudgetSpentError.
-        """
-        if not self.collectable:
-            return None
-        limit = chains if isinstance(chains, int) else graphs.NO_LIMIT
-        tables = self._tables(root, self.within(root, at), (limit + 1 << graphs.PAIR_BITS) - 1)
-        self._explore(tables, self.step(chains)._replace(each=True, fewest=True))
         return tables if tables.graph.control[graphs.FOUND] else None
 
     def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:

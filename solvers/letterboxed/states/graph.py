@@ -31,7 +31,7 @@ GROW = -1
     INDEX_BITS,
 ) = range(13)  # fmt: skip
 """What `control` holds."""
-SHORT_STATES, SHORT_EDGES, SHORT_POOL, SHORT_ROWS = 1, 2, 3, 4
+SHORT_POOL, SHORT_ROWS = 1, 2
 """What there was too little of, in the middle of a state."""
 CONTROL_SIZE = 16
 CLOCK_STRIDE = 1 << 14
@@ -40,10 +40,6 @@ NO_LIMIT = 2**30
 """More than any chain that is looked for costs."""
 UNREACHED = 2**62
 """Cost of a state that is not reached yet."""
-LEFT_BITS = 13
-"""Letters left fit into these bits (nightgrid.solvers.letterboxed.puzzle.LETTERS_MAX)."""
-PAIR_BITS = 24
-"""Where costs are pairs, (words, letters) or (letters, words), the second takes these bits."""
 
 
 class Graph(NamedTuple):
@@ -94,8 +90,6 @@ class Step(NamedTuple):
     """Whether only the cheapest chains are wanted."""
     gain: int
     """The most letters that a word can collect beside its first."""
-    each: bool
-    """Whether every way of playing is a state of its own. Then costs are pairs."""
 
 
 @inlined_kernel
@@ -116,19 +110,13 @@ def spend(graph: Graph, nodes: Int) -> Int:
 @inlined_kernel
 def needed(left: Int, step: Step) -> Int:
     """Bound from below what a chain still costs."""
-    words = (left + step.gain - 1) // step.gain
-    if step.each:
-        return (left << PAIR_BITS) + words if step.by_letters else (words << PAIR_BITS) + left
-    return left if step.by_letters else words
+    return left if step.by_letters else (left + step.gain - 1) // step.gain
 
 
 @inlined_kernel
 def word_cost(graph: Graph, state: Int, word: Int, step: Step) -> Int:
     """Return what a word costs from a state: the letter that two words share counts once."""
-    letters = np.int64(step.sizes[word]) - (1 if graph.last[state] >= 0 else 0)
-    if step.each:
-        return (letters << PAIR_BITS) + 1 if step.by_letters else (1 << PAIR_BITS) + letters
-    return letters if step.by_letters else 1
+    return step.sizes[word] - (1 if graph.last[state] >= 0 else 0) if step.by_letters else 1
 
 
 @inlined_kernel
@@ -176,8 +164,6 @@ def pop(graph: Graph) -> Int:
 @inlined_kernel
 def order_key(cost: Int, left: Int, step: Step) -> Int:
     """Order states: the least promised cost first, of equal ones those that have come furthest."""
-    if step.each:
-        return ((cost + needed(left, step)) << LEFT_BITS) + left
     return ((cost + needed(left, step)) << 32) | (NO_LIMIT - cost)
 
 

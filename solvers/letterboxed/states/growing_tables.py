@@ -99,8 +99,6 @@ class GrowingGraph:
         pool = int(control[graphs.POOL]) + words + 1
         short = int(control[graphs.SHORT])
         control[graphs.SHORT] = 0
-        if short == graphs.SHORT_STATES:
-            states, heap = 2 * len(graph.last), 2 * len(graph.heap_key)
         if short == graphs.SHORT_POOL:
             pool = 2 * len(graph.pool)
         new: dict[str, Any] = {}
@@ -111,7 +109,7 @@ class GrowingGraph:
                 new[name] = larger(getattr(graph, name), states)
             control[graphs.INDEX_BITS] = (4 * states - 1).bit_length()
             new["slots"] = np.full(1 << int(control[graphs.INDEX_BITS]), EMPTY, np.uint32)
-        if short == graphs.SHORT_EDGES or control[graphs.EDGES] + words > len(graph.edges):
+        if control[graphs.EDGES] + words > len(graph.edges):
             new["edges"] = larger(graph.edges, int(control[graphs.EDGES]) + words)
         if heap > len(graph.heap_key):
             new["heap_key"] = larger(graph.heap_key, heap)

@@ -16,7 +16,6 @@ from nightgrid.solvers.letterboxed.generate import generate, par_of
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains
-from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
 from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 
@@ -77,17 +76,6 @@ def test_columns_bring_boards_back_with_their_dictionaries():
     assert all(len(empty[name]) == 0 for name in ("letter.values", "size", "dictionary_id"))
     batch = LetterBoxedGame(Rules(), None).solve_batch(empty, Ask(kind="count"), Budget())
     assert len(batch["value"]) == 0
-
-
-def test_the_greedy_chains_are_chains():
-    lexicon = compile_lexicon((word, 0) for word in (*WORDS, "ABD", "DEAC", "CF", "DECF", "ABDECF"))
-    game = LetterBoxedGame(Rules(chains=6), lexicon)
-    board = Puzzle(sides=("AF", "BE", "CD"))
-    model = game.model(board)
-    chains = greedy_chains(model)
-    assert chains
-    for found in chains:
-        check_chain(board, Rules(chains=6), chain(*(model.words[w] for w in found)), lexicon)
 
 
 @pytest.mark.parametrize("most", [2, 3])

@@ -15,7 +15,6 @@ from nightgrid.solvers.letterboxed.check import check_chain
 from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
-from nightgrid.solvers.letterboxed.search.greedy import greedy_chains
 from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.lexicon import Lexicon
@@ -86,24 +85,3 @@ def test_the_square_has_the_known_number_of_chains_with_enable(
 ):
     game = LetterBoxedGame(Rules(chains=words), word_list(published, "enable1.txt"))
     assert game.solve(SQUARE, Ask(kind="count")).count == count
-
-
-def test_the_greedy_search_finds_what_the_article_says_it_found(published: Path):
-    lexicon = word_list(published, "wfindr_words.eng.txt")
-    game = LetterBoxedGame(Rules(chains=2, min_letters=1), lexicon)
-    model = game.model(SQUARE)
-    found = [tuple(model.words[word] for word in chain) for chain in greedy_chains(model)]
-    assert len(found) == 851
-    assert found[:6] == [
-        ("LECTIONARY", "YEALDON", "NOPLACE"),
-        ("CENTROIDAL", "LECTIONARY", "YIPE"),
-        ("RANTIPOLE", "ETYPICAL", "LEPORID"),
-        ("PLANETOID", "DIELYTRA", "ARTICLE"),
-        ("PLACITORY", "YEALDON"),
-        ("CLARIONET", "TORPIDLY"),
-    ]
-    chains = {chain.words for chain in game.solve(SQUARE, Ask(kind="all")).solutions}
-    assert ("PLACITORY", "YEALDON") in chains
-    assert {chain for chain in found if len(chain) == 2} < chains
-    first = game.solve(SQUARE, Ask(kind="first")).solutions
-    assert first == (Chain(words=("PLACITORY", "YEALDON")),)
