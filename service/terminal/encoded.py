@@ -9,7 +9,7 @@ import csv
 import datetime as dt
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1_000
 """Rows that are Python objects at once."""
-
-
-def rows_of(tables: Iterable[pa.Table], names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of tables, some columns of them."""
-    for table in tables:
-        for batch in table.select(list(names)).to_batches(max_chunksize=BATCH_ROWS):
-            yield from batch.to_pylist()
 
 
 def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from enum import StrEnum
@@ -17,12 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from nightgrid.service.terminal.console import duration, say_table
-from nightgrid.service.terminal.encoded import (
-    csv_pieces,
-    json_pieces,
-    parquet_pieces,
-    rows_of,
-)
+from nightgrid.service.terminal.encoded import csv_pieces, json_pieces, parquet_pieces
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
@@ -70,17 +65,15 @@ def write_table(
     output: Path | None = None,
     *,
     shown: Mapping[str, str] | None = None,
-    as_named: bool = False,
 ) -> int:
     """Write tables of one schema one after the other; return how many rows they had.
 
-    `shown` names the columns of a drawn table, each with its heading; None: all. "A|B" is what
-    stands in A, or else in B. With `as_named` columns have their own names as headings, and may
-    have any. JSON is one object a line. A file is replaced when all of it is written, and not
-    before.
+    `shown` names the columns of a drawn table, each with its heading; None: all, by their names.
+    "A|B" is what stands in A, or else in B. JSON is one object a line. A file is replaced when all
+    of it is written, and not before.
     """
     if form is Format.TABLE:
-        return _draw(tables, schema, shown, as_named=as_named)
+        return _draw(tables, schema, shown)
     rows = 0
 
     def counted() -> Iterator[pa.Table]:
@@ -101,53 +94,46 @@ def write_table(
     return rows
 
 
-def _draw(
-    tables: Iterable[pa.Table],
-    schema: pa.Schema,
-    shown: Mapping[str, str] | None,
-    *,
-    as_named: bool,
-) -> int:
+def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str] | None) -> int:
     import pyarrow as pa
 
-    if as_named:
-        # Names are whatever a query says: "|" is a letter like others.
-        headings = {str(number): name for number, name in enumerate(schema.names)}
-        tables = (table.rename_columns(list(headings)) for table in tables)
-        schema = pa.schema([pa.field(str(i), one.type) for i, one in enumerate(schema)])
-    else:
-        headings = dict(shown or {name: name.replace("_", " ") for name in schema.names})
-    kinds = {name: schema.field(name.partition("|")[0]).type for name in headings}
-    names = list(dict.fromkeys(name for key in headings for name in key.split("|")))
+    # By number: the names of a query's columns may repeat.
+    columns, headings = [[i] for i in range(len(schema))], list(schema.names)
+    if shown is not None:
+        columns = [[schema.names.index(name) for name in key.split("|")] for key in shown]
+        headings = list(shown.values())
     numbers = [
-        headings[name]
-        for name, kind in kinds.items()
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        heading
+        for heading, (first, *_) in zip(headings, columns, strict=True)
+        if pa.types.is_integer(kind := schema.field(first).type)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
     ]
-    cells = ([_shown(row, key) for key in headings] for row in rows_of(tables, names))
+    times = [shown is not None and schema.names[first] == "seconds" for first, *_ in columns]
+    cells = (
+        [_cell(_first(row, of), is_time=time) for of, time in zip(columns, times, strict=True)]
+        for table in tables
+        for batch in table.to_batches(max_chunksize=TABLE_ROWS)
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    )
     rows = 0
     while part := list(itertools.islice(cells, TABLE_ROWS)):
-        say_table(list(headings.values()), part, numbers=numbers, whole=1)
+        say_table(headings, part, numbers=numbers, whole=1)
         rows += len(part)
     return rows
 
 
-def _shown(row: Mapping[str, Any], key: str) -> str:
-    value = _first_said(row, key)
-    # Most boards of Pips take less than a millisecond.
-    if key == "seconds" and value is not None:
-        return duration(round(value * 1e9))
-    return _cell(value)
+def _first(row: Sequence[Any], columns: Sequence[int]) -> Any:
+    """Return the first value that says something, of some columns of a row."""
+    return next((row[i] for i in columns if row[i] not in (None, "")), None)
 
 
-def _first_said(row: Mapping[str, Any], key: str) -> Any:
-    values = [row[name] for name in key.split("|")]
-    return next((value for value in values if value not in (None, "")), values[0])
-
-
-def _cell(value: Any) -> str:
+def _cell(value: Any, *, is_time: bool) -> str:
     if value is None:
         return ""
+    if is_time:
+        # Most boards of Pips take less than a millisecond.
+        return duration(round(value * 1e9))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) or (

@@ -76,7 +76,7 @@ def query(
     # A lake that answers submitted jobs alone has no puzzles.
     check_has_puzzles(store, "results")
     answer = ask(store, text, Bounds(seconds=seconds, memory_bytes=memory_mb * 2**20))
-    count = write_table(answer.tables, answer.schema, form, output, as_named=True)
+    count = write_table(answer.tables, answer.schema, form, output)
     if not count and form is Format.TABLE:
         note(f"no row of {store.url} matches")
     return Exit.OK

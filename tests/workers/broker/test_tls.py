@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 from kombu.exceptions import OperationalError
 
-from nightgrid.service.cli.checks import check_server
+from nightgrid.service.cli.doctor import check_server
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import WORK_CHUNK, client_app
 from nightgrid.workers.broker.connection import answering, connect
