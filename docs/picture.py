@@ -128,7 +128,7 @@ def draw_strands(date: str) -> None:
     from nightgrid.archive.games.strands.payload import read_payload
     from nightgrid.archive.payloads.published import Published
     from nightgrid.archive.words.binding import bind_game
-    from nightgrid.service.games.strands.svg import draw_svg
+    from nightgrid.service.games.strands.view import draw_svg
     from nightgrid.solvers.algebra import Ask
 
     path = ARCHIVE / "strands" / f"{date}.json"

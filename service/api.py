@@ -122,15 +122,14 @@ def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
     Returns text for a terminal, or the text of an SVG file. Raises PermanentError for a game
     that is not drawn so.
     """
-    from nightgrid.service.drawing import text_of
     from nightgrid.service.games import view
 
     shown = view(board.game)
     if svg:
         return shown.svg(board.puzzle, solution, board.clue)
     if solution is None:
-        return text_of(shown.board(board.puzzle))
-    return text_of(shown.solution(board.puzzle, solution, scored=False))
+        return shown.board(board.puzzle).plain
+    return shown.solution(board.puzzle, solution).plain
 
 
 class Lake:

@@ -164,7 +164,7 @@ def say_best(shown: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
     """Draw the first solution, and rank it and the others below in a line each."""
     for solution in solutions[:1]:
         say()
-        say_drawing(shown.solution(puzzle, solution, scored=True))
+        say_drawing(shown.solution(puzzle, solution))
     if len(solutions) > 1:
         say()
         for rank, solution in enumerate(solutions, 1):

@@ -167,7 +167,7 @@ def _say_board(board: Board, row: Mapping[str, Any]) -> None:
     if published.solution is None:
         say_drawing(shown.board(published.puzzle))
     else:
-        say_drawing(shown.solution(published.puzzle, published.solution, scored=False))
+        say_drawing(shown.solution(published.puzzle, published.solution))
     say()
 
 

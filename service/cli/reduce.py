@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.answers import cost_text
-from nightgrid.service.games import service_plug, view
+from nightgrid.service.games import view
 from nightgrid.service.options.completion import offer
 from nightgrid.service.options.pictures import check_picture, write_file
 from nightgrid.service.options.shared_options import Json, check_range
@@ -131,7 +131,7 @@ def picture(made: Made, solution: Any | None) -> str:
     """Draw a board, with a solution if there is one, as the text of an SVG file."""
     reduced = made.reduced
     title = f"{made.reduction.name}: {_describe(made)}"
-    return service_plug(reduced.game).reduced_svg(reduced.puzzle, solution, title)
+    return view(reduced.game).svg(reduced.puzzle, solution, title)
 
 
 def _describe(made: Made) -> str:
@@ -180,7 +180,7 @@ def _say(
     if drawn:
         drawing = shown.board(reduced.puzzle)
         if found is not None:
-            drawing = shown.solution(reduced.puzzle, found, scored=False)
+            drawing = shown.solution(reduced.puzzle, found)
         say()
         say_drawing(drawing, DRAWN_COLUMNS)
     if outcome is not None:

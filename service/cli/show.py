@@ -61,7 +61,7 @@ def show(
         if solution and official is not None:
             say("Official solution:")
             say()
-            say_drawing(shown.solution(puzzle, official, scored=False))
+            say_drawing(shown.solution(puzzle, official))
             return Exit.OK
         say_unsolved(found.game, puzzle)
         if solution:

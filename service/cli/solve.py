@@ -218,7 +218,7 @@ class _Solve:
             if found.lists_itself:
                 for first in listed[:1]:
                     say()
-                    say_drawing(plug.view().solution(self.puzzle, first, scored=False))
+                    say_drawing(plug.view().solution(self.puzzle, first))
                 return found.status, found.solutions
             say_best(plug.view(), self.puzzle, listed)
             if len(found.solutions) > SOLUTIONS_SHOWN:
@@ -264,7 +264,7 @@ class _Solve:
                 say(f"{count:,}: {shown.line(solution)}")
             else:
                 say(f"{count:,}:")
-                say_drawing(shown.solution(self.puzzle, solution, scored=True))
+                say_drawing(shown.solution(self.puzzle, solution))
                 say()
         outcome: Outcome[Any] = Outcome(
             status=stream.status,

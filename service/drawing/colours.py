@@ -5,7 +5,7 @@ A colour is never all there is: what has one is told apart by its letters or wal
 
 from __future__ import annotations
 
-import math
+import colorsys
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TypeVar
 
@@ -42,21 +42,8 @@ NAMES = {
 """What a picture calls its colours, so that a page that shows it can have its own, a dark one for
 instance."""
 
-_CHROMA = 0.09
-"""Chroma of tints in the OKLCH space, the same for every light hue."""
-_CHROMA_STEP = 0.92
-"""A hue that is not to be had so strong is made weaker by and by."""
-_TO_LMS = (
-    (0.3963377774, 0.2158037573),
-    (-0.1055613458, -0.0638541728),
-    (-0.0894841775, -1.291485548),
-)
-_TO_RGB = (
-    (4.0767416621, -3.3077115913, 0.2309699292),
-    (-1.2684380046, 2.6097574011, -0.3413193965),
-    (-0.0041960863, -0.7034186147, 1.7076147010),
-)
-"""From OKLab to linear sRGB: Björn Ottosson, "A perceptual color space for image processing"."""
+_SATURATION = 0.55
+"""Saturation of tints."""
 
 
 def on(tint: str) -> str:
@@ -65,26 +52,9 @@ def on(tint: str) -> str:
 
 
 def tint(turn: float, light: float) -> str:
-    """Return the tint at a turn of the circle of hues, 0 to 1, of a lightness from 0 to 1.
-
-    Equal turns look about equally far apart, which they do not on a circle of RGB.
-    """
-    angle = 2 * math.pi * turn
-    chroma = _CHROMA
-    while True:
-        rgb = _rgb(light, chroma * math.cos(angle), chroma * math.sin(angle))
-        if all(0 <= part <= 1 for part in rgb):
-            return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
-        chroma *= _CHROMA_STEP
-
-
-def _rgb(light: float, a: float, b: float) -> tuple[float, ...]:
-    """Turn a colour of OKLab into sRGB; parts below 0 or above 1 are colours that it lacks."""
-    lms = [(light + x * a + y * b) ** 3 for x, y in _TO_LMS]
-    linear = [sum(w * part for w, part in zip(row, lms, strict=True)) for row in _TO_RGB]
-    return tuple(
-        12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055 for part in linear
-    )
+    """Return the tint at a turn of the circle of hues, 0 to 1, of a lightness from 0 to 1."""
+    rgb = colorsys.hls_to_rgb(turn, light, _SATURATION)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
 
 def apart(groups: Sequence[Sequence[Thing]]) -> dict[Thing, float]:

@@ -15,19 +15,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from rich.text import Text
+
 from nightgrid.service.drawing.colours import GROUND, INK, NAMES
+from nightgrid.solvers.errors import PermanentError
 
 TEXT_PX = 16
 CHAR_PX = 10
 """Width of a capital letter in TEXT_PX, about: fonts differ."""
-SPACE_PX = 6
 LINE_PX = 24
+NO_BREAK = "\u00a0"
+"""A space that every viewer draws, at the ends of runs too."""
 MARGIN_PX = 24
+LARGE_PX = 1_500
+SCALE_MIN = 0.4
+"""Boards that are wider or higher than LARGE_PX are drawn smaller, down to this scale."""
+SIDE_MAX_PX = 20_000
+"""Largest width and height of a board."""
 
 _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
-
-Caption = Sequence[tuple[str, str, bool]]
-"""A line of text below a board: texts with their colour, and whether they are bold."""
 
 
 class Page:
@@ -46,26 +52,30 @@ class Page:
             role="img",
             **look,
         )
+        self._group = self._svg
         self.add("title", spoken)
         self.add("rect", width=wide, height=high, rx=16, fill=ground, class_="page")
 
     def add(self, tag: str, text: str | None = None, **attributes: object) -> ET.Element:
         """Add an element, as `element` makes it."""
-        return element(self._svg, tag, text, **attributes)
+        return element(self._group, tag, text, **attributes)
 
     def text(self) -> str:
         """Write the picture as the text of an SVG file."""
         # Only between the elements of the picture: between the runs of a line, a space would be
         # seen.
         self._svg.text = "\n "
-        for child in self._svg:
+        for child in (*self._svg, *self._svg.findall("g/*")):
             child.tail = "\n "
         self._svg[-1].tail = "\n"
         return ET.tostring(self._svg, encoding="unicode") + "\n"
 
 
 class Picture(Page):
-    """A picture with its title above a board and captions below. The board is added to it."""
+    """A picture with its title above a board and captions below.
+
+    The board is added to it, from 0, 0 at its upper left. A large one is drawn smaller.
+    """
 
     def __init__(
         self,
@@ -73,45 +83,46 @@ class Picture(Page):
         title: str | None,
         wide: float,
         high: float,
-        captions: Sequence[Caption] = (),
+        captions: Sequence[Text] = (),
     ) -> None:
-        """Make room for a board; `spoken` says what is shown to those who do not see it."""
-        texts = [sum(len(text) + 1 for text, _, _ in runs) - 1 for runs in captions]
-        longest = max([*texts, len(title or "")])
-        self.width = math.ceil(max(wide, longest * CHAR_PX)) + 2 * MARGIN_PX
-        self.top = MARGIN_PX + (LINE_PX if title else 0)
-        """Where the board begins, below the title if there is one."""
-        self._captions = captions
-        self._foot = self.top + math.ceil(high) + MARGIN_PX
-        height = self._foot + LINE_PX * len(captions)
-        super().__init__(spoken, self.width, height, GROUND, font_family=_FONT, fill=INK)
+        """Make room for a board; `spoken` says what is shown to those who do not see it.
+
+        Raises PermanentError for a board that is too large.
+        """
+        if max(wide, high) > SIDE_MAX_PX:
+            raise PermanentError(
+                f"a board of {wide:,.0f} x {high:,.0f} pixels is too large for a picture"
+            )
+        longest = max(text.cell_len for text in (*captions, Text(title or "")))
+        scale = max(SCALE_MIN, min(1, LARGE_PX / max(wide, high)))
+        width = math.ceil(max(scale * wide, longest * CHAR_PX)) + 2 * MARGIN_PX
+        top = MARGIN_PX + (LINE_PX if title else 0)
+        foot = top + math.ceil(scale * high) + MARGIN_PX
+        height = foot + LINE_PX * len(captions)
+        super().__init__(spoken, width, height, GROUND, font_family=_FONT, fill=INK)
         if title:
-            self._line(MARGIN_PX + 2, [(title, INK, True)], "title")
+            self._line(MARGIN_PX + 2, Text.assemble((title, "bold")), "title")
+        place = f"translate({int(width - scale * wide) // 2} {top})"
+        smaller = f" scale({scale:.3f})" if scale < 1 else ""
+        for i, caption in enumerate(captions):
+            self._line(foot + i * LINE_PX + 6, caption, "caption")
+        self._group = self.add("g", transform=place + smaller)
 
     def middle(self, x: float, y: float, text: str, size: int, **look: Any) -> None:
         """Write a text around a point, bold and in the ink of the picture unless `look` differs."""
         place = {"x": x, "y": y, "dy": "0.36em", "text_anchor": "middle", "font_size": size}
         self.add("text", text, **place, **{"font_weight": "700"} | look)
 
-    def text(self) -> str:
-        """Write the captions, and then the picture as the text of an SVG file."""
-        for i, runs in enumerate(self._captions):
-            self._line(self._foot + i * LINE_PX + 6, runs, "caption")
-        return super().text()
+    def _line(self, y: float, text: Text, kind: str) -> None:
+        from rich.console import Console  # only pictures need it
 
-    def _line(self, y: int, runs: Caption, kind: str) -> None:
-        """Write a line of text, with a space between two of its runs."""
-        looks = [
-            {"fill": colour, "font_weight": "700" if bold else "400"} for _, colour, bold in runs
-        ]
-        place: dict[str, Any] = {"x": MARGIN_PX, "y": y, "font_size": TEXT_PX, "class_": kind}
-        if len(runs) == 1:
-            self.add("text", runs[0][0], **place, **looks[0])
-            return
-        line = self.add("text", **place)
-        for i, ((text, _, _), look) in enumerate(zip(runs, looks, strict=True)):
-            # Viewers differ in which spaces at the ends of runs they keep.
-            element(line, "tspan", text, **look, dx=SPACE_PX if i else 0)
+        line = self.add("text", x=MARGIN_PX, y=y, font_size=TEXT_PX, class_=kind)
+        runs = list(text.render(Console()))
+        space = NO_BREAK if len(runs) > 1 else " "
+        for run, style, _ in runs:
+            look = {"fill": INK if style is None or style.color is None else style.color.name}
+            weight = "700" if style is not None and style.bold else "400"
+            element(line, "tspan", run.replace(" ", space), font_weight=weight, **look)
 
 
 def element(
@@ -136,7 +147,7 @@ def element(
 
 def _printable(text: str) -> str:
     """Replace what no XML document may hold, escaped or not."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return "".join(c if c.isprintable() or c == NO_BREAK else "\ufffd" for c in text)
 
 
 def _colour_classes(given: Mapping[str, object]) -> list[str]:

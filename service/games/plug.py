@@ -159,10 +159,6 @@ class ServicePlug:
         """Write the answer of `meant`, JSON values, in lines, in a game that answers it."""
         raise NotImplementedError
 
-    def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
-        """Draw a board that a hard problem was turned into, as the text of an SVG file."""
-        return self.view().svg(puzzle, solution, title)
-
     def levels(self) -> Sequence[str]:
         """Name the levels that `payloads` makes boards of; none if its boards are all alike."""
         return ()

@@ -12,11 +12,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from nightgrid.service.drawing import Drawing, plain, text_of
 from nightgrid.service.terminal.colour import coloured, console
 from nightgrid.solvers.algebra import Status
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 class Exit(enum.IntEnum):
@@ -155,7 +157,7 @@ def say_end(sentence: str, paths: Mapping[str, str]) -> None:
         say(f"  {name:<{width}}  {path}")
 
 
-def say_drawing(drawing: Drawing, most: int | None = None) -> None:
+def say_drawing(drawing: Text, most: int | None = None) -> None:
     """Write a drawing to standard output, in colour where there is colour.
 
     A board that is wider than the terminal, or than `most` characters, would be torn: a sentence
@@ -163,20 +165,23 @@ def say_drawing(drawing: Drawing, most: int | None = None) -> None:
     """
     if most is None and sys.stdout.isatty():
         most = shutil.get_terminal_size().columns
-    widths = [sum(len(text) for text, _ in line) for line in drawing]
-    end = widths.index(0) if 0 in widths else len(widths)
-    widest = max(widths[:end], default=0)
-    if most is not None and widest > most:
-        said = f"(a board of {widest} columns is not drawn in {most}; --svg FILE draws it)"
-        drawing = (*plain(said), *drawing[end:])
-    if not coloured(sys.stdout):
-        print(text_of(drawing))
-        return
+    if most is not None:
+        drawing = _fitted(drawing, most)
+    if coloured(sys.stdout):
+        console().print(drawing, soft_wrap=True)
+    else:
+        print(drawing.plain)
+
+
+def _fitted(drawing: Text, most: int) -> Text:
     from rich.text import Text
 
-    out = console()
-    for line in drawing:
-        out.print(Text.assemble(*line), soft_wrap=True)
+    board = drawing.plain.partition("\n\n")[0]
+    widest = max(Text(line).cell_len for line in board.split("\n"))
+    if widest <= most:
+        return drawing
+    said = f"(a board of {widest} columns is not drawn in {most}; --svg FILE draws it)"
+    return Text(said).append_text(drawing[len(board) :])
 
 
 def sentence_of(clause: str) -> str:

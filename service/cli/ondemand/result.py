@@ -167,7 +167,7 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
         return
     for solution in solutions:
         say()
-        say_drawing(shown.solution(puzzle, solution, scored=True))
+        say_drawing(shown.solution(puzzle, solution))
     if row["count"] > DRAWN_MAX:
         say()
         say(f"and {row['count'] - DRAWN_MAX:,} more: --solutions writes all of them")

@@ -1,18 +1,34 @@
 """How Letter Boxed is shown: the polygon, its letters, the strokes of a chain, its words.
 
-A word's strokes have a colour and, for where there is none, a pattern of dots. They begin where
-the word's number stands.
+In a terminal a word's strokes have a style and, for where there is none, a pattern of dots; they
+begin where the word's number stands. In a picture every stroke has the colour of its word, an arrow
+at its end, and its number in the order of play; strokes between the same two letters are bent
+apart.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, Run, View, plain, wrapped
-from nightgrid.service.drawing.canvas import DOTS_HIGH, DOTS_WIDE, Canvas
+from rich.text import Text
+
+from nightgrid.service.drawing import View
+from nightgrid.service.drawing.colours import FAINT, INK, LINE, PAPER, STROKES
+from nightgrid.service.drawing.svg import CHAR_PX, Picture
+from nightgrid.service.drawing.text import (
+    DOTS_HIGH,
+    DOTS_WIDE,
+    STYLES,
+    Canvas,
+    stacked,
+    wrapped,
+)
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.check import TooManyWaysError, strokes
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
@@ -23,27 +39,40 @@ STEP_DOTS = 8
 WIDTH_DOTS = 64
 """Least width of a board."""
 WIDTH_MAX_DOTS = 320
-"""Boards that would be wider are listed instead."""
+"""Boards that would be wider are not drawn."""
 OUTSIDE_DOTS = 4
 """From a letter's place on its side to the letter."""
 STROKES_MAX = 2_000
 """Longer chains are listed alone."""
-
 OUTLINE = "bright_black"
-WORD_STYLES = STYLES
-"""Styles of words, taken in turn."""
 PATTERNS = (
     ((True,), "⠒⠒⠒"),
     ((True, True, True, False, False, False), "⠒ ⠒"),
     ((True, False, False), "⠐⠐⠐"),
 )
 """Which dots of a stroke are drawn, word after word in turn, and a piece of such a stroke."""
-_PENS = [
-    (style, *pattern)
-    for style, pattern in zip(WORD_STYLES, itertools.cycle(PATTERNS), strict=False)
-]
-"""Style, pattern and sample of words, taken in turn."""
 _COLLECTED, _FREE = "●", "○"
+
+STEP_PX = 56
+"""Least distance of two letters of one side."""
+BOARD_PX = 300
+"""Least width of the polygon."""
+BOARD_MAX_PX = 4_000
+OUTSIDE_PX = 32
+"""From a side to the middle of its letters."""
+LETTER_PX = 28
+NODE_PX = 7
+"""Radius of the mark of a letter on its side."""
+STROKE_PX = 3.5
+BEND_PX = 26
+"""How far the second stroke between two letters is bent away from the straight line."""
+NUMBER_PX = 9
+"""Radius of the disc that holds the number of a stroke."""
+ARROW_PX = 11
+CAPTION_CHARS = 38
+
+_NUMBER_AT = (0.3, 0.24, 0.36, 0.18, 0.42, 0.5, 0.58)
+"""Shares of a stroke at which its number may stand, the best one first."""
 
 Place = tuple[int, int]
 """(side, letter on that side)."""
@@ -117,16 +146,38 @@ def _between(segment: tuple[Point, Point], share: float) -> Point:
     return (ax + share * (bx - ax), ay + share * (by - ay))
 
 
-def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawing:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stroke:
+    number: int
+    colour: str
+    start: Point
+    bend: Point
+    end: Point
+
+    def at(self, share: float) -> Point:
+        """Return the point after a share of the curve."""
+        rest = 1 - share
+        (ax, ay), (mx, my), (bx, by) = self.start, self.bend, self.end
+        a, m, b = rest**2, 2 * rest * share, share**2
+        return (a * ax + m * mx + b * bx, a * ay + m * my + b * by)
+
+
+def pens(count: int) -> list[tuple[str, str, tuple[bool, ...], str]]:
+    """Return style, colour, pattern and sample of so many words."""
+    turns = zip(
+        itertools.cycle(STYLES), itertools.cycle(STROKES), itertools.cycle(PATTERNS), strict=False
+    )
+    return [(style, colour, *how) for style, colour, how in itertools.islice(turns, count)]
+
+
+def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Text:
     """Draw a board, with the places that each word of a chain passes in turn."""
     shape = polygon([len(side) for side in puzzle.sides])
     left, top, right, below = shape.bounds
     span = max(right - left, below - top)
     scale = max(STEP_DOTS * (1 + max(map(len, puzzle.sides))), WIDTH_DOTS / span)
     if scale * span > WIDTH_MAX_DOTS:
-        return _listed(puzzle)
-    if sum(map(len, strokes)) > STROKES_MAX:
-        strokes = ()
+        return Text(f"(a board of {len(puzzle.sides)} sides is too large to draw)")
     canvas = Canvas()
 
     def character(point: Point) -> tuple[int, int]:
@@ -140,11 +191,18 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
 
     for start, end in shape.segments:
         canvas.line(dot(start), dot(end), OUTLINE)
-    for word, (style, pattern, _) in zip(strokes, itertools.cycle(_PENS), strict=False):
-        for (side, place), (other, next_place) in itertools.pairwise(word):
-            start, end = shape.places[side][place], shape.places[other][next_place]
-            canvas.line(dot(start), dot(end), style, pattern)
-    marks = _marks(strokes)
+    marks: dict[Place, tuple[str, str]] = {}
+    for number, (word, (style, _, pattern, _)) in enumerate(
+        zip(strokes, pens(len(strokes)), strict=True), 1
+    ):
+        for (side, place), (other, then) in itertools.pairwise(word):
+            canvas.line(
+                dot(shape.places[side][place]), dot(shape.places[other][then]), style, pattern
+            )
+        # The first letter of a word has its number, whatever other words pass it.
+        marks = dict.fromkeys(word, (_COLLECTED, style)) | marks
+        if marks[word[0]][0] == _COLLECTED:
+            marks[word[0]] = (_number(number), style)
     taken = {character(point) for side in shape.places for point in side}
     for i, letters in enumerate(puzzle.sides):
         outward_x, outward_y = shape.outward[i]
@@ -161,42 +219,169 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Drawi
     return canvas.drawing()
 
 
-def list_words(words: Sequence[str]) -> Drawing:
+def list_words(words: Sequence[str]) -> Text:
     """List the words of a chain in the order in which they are played, as their strokes look."""
-    pens = zip(words, itertools.cycle(_PENS), strict=False)
     items = (
-        [(f"{_number(number)} {word} {sample}", style)]
-        for number, (word, (style, _, sample)) in enumerate(pens, 1)
+        Text.assemble((f"{_number(number)} {word} {sample}", style))
+        for number, (word, (style, _, _, sample)) in enumerate(
+            zip(words, pens(len(words)), strict=True), 1
+        )
     )
-    return wrapped(items, "   ", LINE_CHARS)
-
-
-def _marks(strokes: Sequence[Sequence[Place]]) -> dict[Place, Run]:
-    """Mark the letters of a chain: the first of a word by its number, until a later word's."""
-    marks: dict[Place, Run] = {}
-    numbered: set[Place] = set()
-    pens = zip(strokes, itertools.cycle(_PENS), strict=False)
-    for number, (word, (style, _, _)) in enumerate(pens, 1):
-        for place in word:
-            if place not in numbered:
-                marks[place] = (_COLLECTED, style)
-        if word and word[0] not in numbered:
-            marks[word[0]] = (_number(number), style)
-            numbered.add(word[0])
-    return marks
+    return stacked(*wrapped(items, "   "))
 
 
 def _number(number: int) -> str:
     return chr(ord("①") + number - 1) if number <= 20 else _COLLECTED
 
 
-def _listed(puzzle: Puzzle) -> Drawing:
-    lines: list[Line] = [((f"{len(puzzle.sides)} sides, too large a board to draw:", ""),)]
-    for side in puzzle.sides[:20]:
-        lines += plain(side if len(side) <= LINE_CHARS else f"{side[: LINE_CHARS - 3]}...")
-    if len(puzzle.sides) > 20:
-        lines += plain(f"and {len(puzzle.sides) - 20} more")
-    return tuple(lines)
+def places_of(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
+    """Return the places that each word passes; two words share the one between them.
+
+    None where there are too many to draw, or too many ways of playing to choose one: the words are
+    listed alone.
+    """
+    try:
+        places = strokes(puzzle, chain)
+    except TooManyWaysError:
+        return []
+    if len(places) > STROKES_MAX:
+        return []
+    words = []
+    start = 0
+    for word in chain.words:
+        words.append(places[start : start + len(word)])
+        start += len(word) - 1
+    return words
+
+
+def draw_svg(
+    puzzle: Puzzle,
+    words: Sequence[str],
+    places: Sequence[Sequence[Place]],
+    title: str | None = None,
+) -> str:
+    """Draw a board as SVG, with the places that each word of a chain passes."""
+    shape = polygon([len(side) for side in puzzle.sides])
+    left, top, right, below = shape.bounds
+    longest = max(map(len, puzzle.sides))
+    scale = max(STEP_PX * (1 + longest), BOARD_PX / max(right - left, below - top))
+    edge_px = OUTSIDE_PX + LETTER_PX / 2
+    wide = scale * (right - left) + 2 * edge_px
+    if wide > BOARD_MAX_PX:
+        raise PermanentError(
+            f"{len(puzzle.sides)} sides of up to {longest} letters are too many for a picture"
+        )
+    spoken = [title or "Letter Boxed board", " - ".join(puzzle.sides), ", ".join(words)]
+    picture = Picture(
+        ": ".join(part for part in spoken if part),
+        title,
+        wide,
+        scale * (below - top) + 2 * edge_px,
+        _captions(words, places, max(CAPTION_CHARS, math.ceil(wide) // CHAR_PX)),
+    )
+    shift_x, shift_y = edge_px - scale * left, edge_px - scale * top
+
+    def on_page(point: Point) -> Point:
+        return (scale * point[0] + shift_x, scale * point[1] + shift_y)
+
+    lines: Sequence[Sequence[Point]] = [shape.corners] if shape.corners else shape.segments
+    for ends in lines:
+        points = list(map(on_page, ends))
+        picture.add("polygon", points=points, fill=PAPER, stroke=LINE, stroke_width=3)
+    at = {
+        (i, j): on_page(point)
+        for i, side in enumerate(shape.places)
+        for j, point in enumerate(side)
+    }
+    strokes = list(_strokes(places, at))
+    for stroke in strokes:
+        _draw_stroke(picture, stroke)
+    passed = {place for word in places for place in word}
+    starts = {word[0]: colour for word, colour in zip(places[:1], STROKES, strict=False) if word}
+    for (i, j), (x, y) in at.items():
+        # A letter that no word collects stands back.
+        ink = INK if (i, j) in passed or not places else FAINT
+        fill = starts.get((i, j), INK if (i, j) in passed else PAPER)
+        radius = NODE_PX + 2 if (i, j) in starts else NODE_PX
+        picture.add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=ink, stroke_width=2)
+        away_x, away_y = (OUTSIDE_PX * part for part in shape.outward[i])
+        picture.middle(x + away_x, y + away_y, puzzle.sides[i][j], LETTER_PX, fill=ink)
+    _draw_numbers(picture, strokes, list(at.values()))
+    return picture.text()
+
+
+def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Iterator[_Stroke]:
+    """Number the steps of all words, and bend those apart that join the same two letters."""
+    steps = [
+        (place, then, colour)
+        for word, colour in zip(places, itertools.cycle(STROKES), strict=False)
+        for place, then in itertools.pairwise(word)
+    ]
+    seen: Counter[tuple[Place, Place]] = Counter()
+    for number, (place, then, colour) in enumerate(steps, 1):
+        pair = (min(place, then), max(place, then))
+        turn = seen[pair]
+        seen[pair] += 1
+        (ax, ay), (bx, by) = (at[end] for end in pair)
+        length = math.hypot(bx - ax, by - ay) or 1.0
+        # 0, then to one side and to the other, further and further.
+        away = (turn + 1) // 2 * BEND_PX * (1 if turn % 2 else -1)
+        bend = (
+            (ax + bx) / 2 + away * (by - ay) / length,
+            (ay + by) / 2 - away * (bx - ax) / length,
+        )
+        yield _Stroke(number=number, colour=colour, start=at[place], bend=bend, end=at[then])
+
+
+def _draw_stroke(picture: Picture, stroke: _Stroke) -> None:
+    (ax, ay), (mx, my), (bx, by) = stroke.start, stroke.bend, stroke.end
+    picture.add(
+        "path",
+        d=f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}",
+        fill="none",
+        stroke=stroke.colour,
+        stroke_width=STROKE_PX,
+        stroke_linecap="round",
+        class_="step",
+        data_step=stroke.number,
+    )
+    length = math.hypot(bx - mx, by - my) or 1.0
+    ux, uy = (bx - mx) / length, (by - my) / length
+    tip = (bx - ux * NODE_PX, by - uy * NODE_PX)
+    back = (tip[0] - ux * ARROW_PX, tip[1] - uy * ARROW_PX)
+    half = ARROW_PX / 2
+    points = [
+        tip,
+        (back[0] - uy * half, back[1] + ux * half),
+        (back[0] + uy * half, back[1] - ux * half),
+    ]
+    picture.add("polygon", points=points, fill=stroke.colour, data_step=stroke.number)
+
+
+def _draw_numbers(picture: Picture, strokes: Sequence[_Stroke], taken: list[Point]) -> None:
+    """Put the numbers where they cover neither one another nor a letter's mark, if that can be."""
+    for stroke in strokes:
+        spots = [stroke.at(share) for share in _NUMBER_AT]
+        gaps = [min((math.dist(spot, other) for other in taken), default=0.0) for spot in spots]
+        free = (spot for spot, gap in zip(spots, gaps, strict=True) if gap > 2 * NUMBER_PX + 1)
+        spot = next(free, spots[gaps.index(max(gaps))])
+        taken.append(spot)
+        of: dict[str, Any] = {"data_step": stroke.number}
+        picture.add("circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour, **of)
+        picture.middle(*spot, str(stroke.number), 11, fill=PAPER, **of)
+
+
+def _captions(words: Sequence[str], places: Sequence[Sequence[Place]], width: int) -> list[Text]:
+    """List the words below the board in their colours, each with the numbers of its strokes."""
+    items = []
+    first = 1
+    for word, (_, colour, _, _), passed in itertools.zip_longest(words, pens(len(words)), places):
+        items.append(Text.assemble((word, f"bold {colour}")))
+        if passed and len(passed) > 1:
+            last = first + len(passed) - 2
+            items[-1].append(f" {first}-{last}" if last > first else f" {first}")
+            first = last + 1
+    return wrapped(items, " · ", width)
 
 
 class LetterBoxedView(View):
@@ -208,16 +393,16 @@ class LetterBoxedView(View):
         own = "" if words is None else f", {plural(len(words), 'word')}"
         return f"{plural(len(puzzle.sides), 'side')}, {plural(puzzle.letter_count, 'letter')}{own}"
 
-    def board(self, puzzle: Puzzle) -> Drawing:
+    def board(self, puzzle: Puzzle) -> Text:
         """Draw the polygon with its letters."""
         return draw_board(puzzle)
 
-    def solution(self, puzzle: Puzzle | None, solution: Chain, *, scored: bool) -> Drawing:  # noqa: ARG002 - the words say what they are worth
+    def solution(self, puzzle: Puzzle | None, solution: Chain) -> Text:
         """Draw the strokes, and list the words below; a chain without its board has no strokes."""
         words = list_words(solution.words)
         if puzzle is None:
             return words
-        return (*draw_board(puzzle, places_of(puzzle, solution)), (("", ""),), *words)
+        return stacked(draw_board(puzzle, places_of(puzzle, solution)), Text(), words)
 
     def line(self, solution: Chain) -> str:
         """Write the words, and how many letters they take."""
@@ -227,22 +412,11 @@ class LetterBoxedView(View):
         """Write a number of words, or of letters where the fewest of these were asked for."""
         return plural(value, "letter" if "chains=fewest-letters" in rules.split() else "word")
 
-
-def places_of(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
-    """Return the places that each word passes; two words share the one between them.
-
-    None where there are too many ways of playing to choose one: the words are listed alone.
-    """
-    try:
-        places = strokes(puzzle, chain)
-    except TooManyWaysError:
-        return []
-    words = []
-    start = 0
-    for word in chain.words:
-        words.append(places[start : start + len(word)])
-        start += len(word) - 1
-    return words
+    def svg(self, puzzle: Puzzle, solution: Chain | None, title: str | None) -> str:
+        """Draw the polygon and the strokes."""
+        if solution is None:
+            return draw_svg(puzzle, (), (), title)
+        return draw_svg(puzzle, solution.words, places_of(puzzle, solution), title)
 
 
 VIEW = LetterBoxedView()

@@ -21,12 +21,6 @@ class PipsServicePlug(ServicePlug):
     sample_days = 30
     sample_seed = 2026
 
-    def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
-        """Draw small cells: a hard problem takes many."""
-        from nightgrid.service.games.pips.svg import SMALL, draw_svg
-
-        return draw_svg(puzzle, solution, title, size=SMALL)
-
     def levels(self) -> Sequence[str]:
         """Name the mixes of boards."""
         from nightgrid.solvers.pips.generate.mix import PRESETS

@@ -1,17 +1,32 @@
-"""How Pips is shown: walls and grounds of regions, and dominoes as strokes between their pips.
+"""How Pips is shown: tinted regions with their constraints, and dominoes with their pips.
 
-A wall stands between two cells of different regions and around the board; the target of a region
-stands in the wall above its first cell. Dominoes cross walls as a heavy stroke does a light one.
-Drawings have no trailing spaces and no final line break, and start at the first row and column.
+In a terminal a wall stands between two cells of different regions and around the board, the
+constraint of a region in the wall above its first cell, and dominoes cross walls as a heavy stroke
+does a light one. In a picture without a solution the dominoes lie below the board; halves of up to
+six pips have dots on them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
-from nightgrid.service.drawing import Drawing, View, plain
-from nightgrid.service.drawing.canvas import Canvas, Place
-from nightgrid.service.drawing.colours import PLAIN, TINTS, distinct_colours, on
+from rich.text import Text
+
+from nightgrid.service.drawing import View
+from nightgrid.service.drawing.colours import (
+    GROUND,
+    INK,
+    LINE,
+    PAPER,
+    PLAIN,
+    TINTS,
+    distinct_colours,
+    on,
+)
+from nightgrid.service.drawing.svg import Picture
+from nightgrid.service.drawing.text import Canvas, stacked
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell, Region, RegionType
 from nightgrid.solvers.pips.solution import Placement, Solution
@@ -19,44 +34,122 @@ from nightgrid.solvers.sentences import plural
 
 DOMINOES_PER_LINE = 7
 PIP_AT = 2
-"""Column of a pip in its cell, where labels are short; what needs more room widens its column."""
+"""Column of a pip in its cell, where labels are short; what needs more room widens all columns."""
 AROUND = 2
-"""Columns of a cell beside its pip, on the right."""
+"""Columns of a cell right of its pip."""
 MAX_DRAWN_CELLS = 100_000
 """Largest rows x columns that is drawn; dominoes may lie thousands of empty cells apart."""
 
+CELL_PX = 48
+INSET_PX = 5
+"""From the edge of a domino's cells to the domino."""
+PIP_PX = 22
+"""Height of a number of pips."""
+MARK_PX = 15
+"""Height of a constraint."""
+WALL_PX = 3
+DOT_PX = 3.6
+"""Radius of a pip."""
+TRAY_COLUMNS_MIN = 12
+"""Least width of the dominoes below a board, in cells."""
+VEIL = 0.6
+"""How much a domino hides of its regions."""
+_DOTS = (
+    (),
+    ((0, 0),),
+    ((-1, -1), (1, 1)),
+    ((-1, -1), (0, 0), (1, 1)),
+    ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+    ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
+    ((-1, -1), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 1)),
+)
+"""Where pips lie on a half of a domino that lies level: (across, along)."""
 _MARKS = {RegionType.EMPTY: "*", RegionType.EQUALS: "=", RegionType.UNEQUAL: "≠"}
 _BESIDE = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
+Spot = tuple[float, float]
 
-def draw(puzzle: Puzzle, solution: Solution = ()) -> Drawing:
-    """Draw a board's regions, each with its constraint, and the dominoes of a solution.
 
-    A number is the sum wanted, `<5` and `>5` are bounds of it, `=` and `≠` stand for equal and
-    for distinct pips, `*` for no constraint.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """The regions of a board: what a terminal and a picture show of it."""
+
+    region: Mapping[Cell, int]
+    tints: tuple[str, ...] = ()
+    """The tint of every region: neighbours differ, and what has no constraint is plain."""
+    marks: Mapping[Cell, str]
+    """The constraint of every region, at its first cell."""
+
+    @classmethod
+    def of(cls, puzzle: Puzzle) -> Self:
+        """Name the constraints of a board and choose its tints."""
+        of = {cell: i for i, region in enumerate(puzzle.regions) for cell in region.cells}
+        bound = [i for i, r in enumerate(puzzle.regions) if r.type is not RegionType.EMPTY]
+        neighbours: dict[int, set[int]] = {i: set() for i in bound}
+        for (r, c), i in of.items():
+            if i in neighbours:
+                around = {of.get((r + down, c + right), i) for down, right in _BESIDE}
+                neighbours[i] |= around - {i}
+        colours = distinct_colours(neighbours, len(TINTS))
+        tints = (TINTS[colours[i]] if i in colours else PLAIN for i in range(len(puzzle.regions)))
+        marks = {min(region.cells): mark(region) for region in puzzle.regions}
+        return cls(region=of, tints=tuple(tints), marks=marks)
+
+    @property
+    def bounds(self) -> tuple[int, int, int, int]:
+        """First row and column, numbers of rows and columns."""
+        rows, columns = ({cell[i] for cell in self.region} for i in (0, 1))
+        top, left = min(rows), min(columns)
+        return top, left, max(rows) - top + 1, max(columns) - left + 1
+
+
+def mark(region: Region) -> str:
+    """Write a constraint: a number is the sum wanted, `<5` and `>5` are bounds of it.
+
+    `=` and `≠` stand for equal and for distinct pips, `*` for no constraint.
     """
-    groups = {cell: i for i, region in enumerate(puzzle.regions) for cell in region.cells}
-    marks = {min(region.cells): mark(region) for region in puzzle.regions}
-    return _draw(groups, marks, solution, dict(enumerate(map(on, region_tints(puzzle)))))
+    if region.type is RegionType.LESS:
+        return f"<{region.target}"
+    if region.type is RegionType.GREATER:
+        return f">{region.target}"
+    return _MARKS.get(region.type) or str(region.target)
 
 
-def draw_dominoes(solution: Solution) -> Drawing:
-    """Draw dominoes whose board is not known."""
-    cells = [cell for put in solution for cell in (put.cell_a, put.cell_b)]
-    return _draw(dict.fromkeys(cells, 0), {}, solution, {})
+def draw(puzzle: Puzzle | None, solution: Solution = ()) -> Text:
+    """Draw regions, each with its constraint, and the dominoes of a solution.
 
-
-def region_tints(puzzle: Puzzle) -> list[str]:
-    """Choose the tint of every region: neighbours differ, and what has no constraint is plain."""
-    of = {cell: i for i, region in enumerate(puzzle.regions) for cell in region.cells}
-    bound = [i for i, r in enumerate(puzzle.regions) if r.type is not RegionType.EMPTY]
-    neighbours: dict[int, set[int]] = {i: set() for i in bound}
-    for (r, c), i in of.items():
-        if i in neighbours:
-            around = {of.get((r + down, c + right), i) for down, right in _BESIDE}
-            neighbours[i] |= around - {i}
-    colours = distinct_colours(neighbours, len(TINTS))
-    return [TINTS[colours[i]] if i in colours else PLAIN for i in range(len(puzzle.regions))]
+    Without a puzzle the dominoes are drawn by themselves.
+    """
+    if puzzle is not None:
+        board = Board.of(puzzle)
+    else:
+        cells = [cell for put in solution for cell, _ in _halves(put)]
+        board = Board(region=dict.fromkeys(cells, 0), marks={})
+    _, _, rows, columns = board.bounds
+    if rows * columns > MAX_DRAWN_CELLS:
+        return Text(f"(a board that spans {rows} rows and {columns} columns is too large to draw)")
+    pips = {cell: str(pip) for put in solution for cell, pip in _halves(put)}
+    longest = max(map(len, pips.values()), default=1)
+    at = max(PIP_AT, 1 + _before(longest), *map(len, board.marks.values()), 0)
+    width = max(at + 1 + AROUND, at - _before(longest) + longest + 1)
+    grounds = dict(enumerate(map(on, board.tints)))
+    canvas = Canvas()
+    inside = canvas.cells(board.region, width, 1, "", grounds)
+    for cell, text in board.marks.items():
+        y, x = inside[cell]
+        canvas.write((y - 1, x), text, f"bold {grounds[board.region[cell]]}")
+    for put in solution:
+        (y, x), (below, right) = sorted((inside[put.cell_a], inside[put.cell_b]))
+        step = (0, 1) if y == below else (1, 0)
+        stroke, crossing, wall = ("━", "┿", "│") if y == below else ("┃", "╂", "─")
+        for i in range(1, right - x + below - y):
+            place = (y + step[0] * i, x + at + step[1] * i)
+            crossed = canvas.texts.get(place, ("", ""))[0] == wall
+            canvas.write(place, crossing if crossed else stroke, "")
+    for cell, text in pips.items():
+        y, x = inside[cell]
+        canvas.write((y, x + at - _before(len(text))), text, "bold")
+    return canvas.drawing()
 
 
 def list_dominoes(puzzle: Puzzle) -> str:
@@ -70,65 +163,95 @@ def list_dominoes(puzzle: Puzzle) -> str:
     return "\n".join("   ".join(text.ljust(width) for text in line).rstrip() for line in lines)
 
 
-def mark(region: Region) -> str:
-    """Write the constraint of a region in a few characters."""
-    if region.type is RegionType.LESS:
-        return f"<{region.target}"
-    if region.type is RegionType.GREATER:
-        return f">{region.target}"
-    return _MARKS.get(region.type) or str(region.target)
-
-
-def _draw(
-    groups: Mapping[Cell, int],
-    marks: Mapping[Cell, str],
-    solution: Solution,
-    grounds: Mapping[int, str],
-) -> Drawing:
-    """Draw walls around groups of cells, marks above cells, and dominoes."""
-    top, below = min(r for r, _ in groups), max(r for r, _ in groups)
-    left, right = min(c for _, c in groups), max(c for _, c in groups)
-    rows, cols = below - top + 1, right - left + 1
-    if rows * cols > MAX_DRAWN_CELLS:
-        return plain(f"(a board that spans {rows} rows and {cols} columns is too large to draw)")
-    pips = {cell: str(pip) for put in solution for cell, pip in _halves(put)}
-    at = dict.fromkeys(range(left, right + 1), PIP_AT)
-    for (_, c), text in marks.items():
-        at[c] = max(at[c], len(text))
-    for (_, c), text in pips.items():
-        at[c] = max(at[c], 1 + _before(text))
-    widths = {c: column + 1 + AROUND for c, column in at.items()}
-    for (_, c), text in pips.items():
-        widths[c] = max(widths[c], at[c] - _before(text) + len(text) + 1)
-    canvas = Canvas()
-    inside = canvas.cells(groups, widths, 1, "", grounds)
-    for cell, text in marks.items():
-        y, x = inside[cell]
-        canvas.write((y - 1, x), text, f"bold {grounds[groups[cell]]}")
-    middles = {cell: (y, x + at[cell[1]]) for cell, (y, x) in inside.items()}
+def draw_svg(puzzle: Puzzle, solution: Solution, title: str | None) -> str:
+    """Draw a board, with the dominoes of a solution, as the text of an SVG file."""
+    board = Board.of(puzzle)
+    top, left, rows, columns = board.bounds
+    tray = [] if solution else _tray(len(puzzle.dominoes), max(columns, TRAY_COLUMNS_MIN))
+    wide = max([float(columns), *(column + 2 for _, column in tray)])
+    high = max([float(rows), *(rows + row + 1 for row, _ in tray)])
+    solved = ", solved" if solution else ""
+    spoken = f"{title or 'Pips board'}: {len(puzzle.dominoes)} dominoes{solved}"
+    picture = Picture(spoken, title, wide * CELL_PX, high * CELL_PX)
+    start = int((wide - columns) * CELL_PX) // 2
+    at = {(r, c): (start + (c - left) * CELL_PX, (r - top) * CELL_PX) for r, c in board.region}
+    _draw_regions(picture, board, at)
     for put in solution:
-        _draw_stroke(canvas, middles[put.cell_a], middles[put.cell_b])
-    for cell, text in pips.items():
-        y, x = middles[cell]
-        canvas.write((y, x - _before(text)), text, "bold")
-    return canvas.drawing()
+        _draw_domino(picture, at[put.cell_a], at[put.cell_b], (put.pip_a, put.pip_b))
+    for (row, column), pips in zip(tray, puzzle.dominoes, strict=False):
+        x, y = column * CELL_PX, (rows + row) * CELL_PX
+        _draw_domino(picture, (x, y), (x + CELL_PX, y), pips)
+    for cell, text in board.marks.items():
+        if text != _MARKS[RegionType.EMPTY]:
+            # Over the corner of the region's first cell.
+            x, y = at[cell][0] - MARK_PX / 2, at[cell][1] - MARK_PX * 0.7
+            tall = MARK_PX + 4
+            broad = tall + (len(text) - 1) * MARK_PX * 2 / 3
+            picture.add("rect", x=x, y=y, width=broad, height=tall, rx=tall / 3, fill=INK)
+            picture.middle(x + broad / 2, y + tall / 2, text, MARK_PX, fill=GROUND)
+    return picture.text()
 
 
-def _draw_stroke(canvas: Canvas, one: Place, other: Place) -> None:
-    (y, x), (below, right) = sorted((one, other))
-    for i in range(x + 1, right):
-        canvas.cross((y, i), level=True, style="")
-    for i in range(y + 1, below):
-        canvas.cross((i, x), level=False, style="")
+def _tray(dominoes: int, columns: int) -> list[tuple[float, float]]:
+    """Lay dominoes out: the (row, column) of each in cells, from the lower end of the board."""
+    a_row = int((columns + 0.5) // 2.5)
+    return [(0.75 + 1.25 * (i // a_row), 2.5 * (i % a_row)) for i in range(dominoes)]
+
+
+def _draw_regions(picture: Picture, board: Board, at: Mapping[Cell, tuple[int, int]]) -> None:
+    """Draw every cell in the tint of its region, and the walls between regions."""
+    walls = set()
+    for (r, c), region in board.region.items():
+        x, y = at[r, c]
+        look: dict[str, Any] = {"fill": board.tints[region], "data_cell": f"{r},{c}"}
+        picture.add("rect", x=x, y=y, width=CELL_PX, height=CELL_PX, **look)
+        for neighbour, start, level in (
+            ((r - 1, c), (x, y), "h"),
+            ((r, c - 1), (x, y), "v"),
+            ((r + 1, c), (x, y + CELL_PX), "h"),
+            ((r, c + 1), (x + CELL_PX, y), "v"),
+        ):
+            if board.region.get(neighbour) != region:
+                walls.add((start, level))
+    path = "".join(f"M{x} {y}{level}{CELL_PX}" for (x, y), level in sorted(walls))
+    picture.add("path", d=path, stroke=INK, stroke_width=WALL_PX, stroke_linecap="square")
+
+
+def _draw_domino(picture: Picture, one: Spot, other: Spot, pips: tuple[int, int]) -> None:
+    """Draw a domino over two cells, given by their upper left corners."""
+    (x, y), (x2, y2) = min(one, other), max(one, other)
+    look: dict[str, Any] = {
+        "width": x2 - x + CELL_PX - 2 * INSET_PX,
+        "height": y2 - y + CELL_PX - 2 * INSET_PX,
+        "rx": CELL_PX / 5,
+        "fill": PAPER,
+        "fill_opacity": f"{VEIL}",
+        "stroke": INK,
+        "class_": "domino",
+    }
+    picture.add("rect", x=x + INSET_PX, y=y + INSET_PX, **look)
+    line = f"h{CELL_PX - 6 * INSET_PX}" if x == x2 else f"v{CELL_PX - 6 * INSET_PX}"
+    inset = 3 * INSET_PX
+    start = f"M{x + inset} {y2}" if x == x2 else f"M{x2} {y + inset}"
+    picture.add("path", d=start + line, stroke=LINE)
+    for pip, corner in zip(pips, (one, other), strict=True):
+        middle_x, middle_y = (edge + CELL_PX / 2 for edge in corner)
+        if pip >= len(_DOTS):
+            picture.middle(middle_x, middle_y, str(pip), PIP_PX)
+            continue
+        for across, along in _DOTS[pip]:
+            dx, dy = (across, along) if x == x2 else (along, across)
+            cx, cy = middle_x + dx * CELL_PX / 5, middle_y + dy * CELL_PX / 5
+            picture.add("circle", cx=cx, cy=cy, r=DOT_PX)
 
 
 def _halves(put: Placement) -> tuple[tuple[Cell, int], tuple[Cell, int]]:
     return (put.cell_a, put.pip_a), (put.cell_b, put.pip_b)
 
 
-def _before(text: str) -> int:
+def _before(length: int) -> int:
     """Count the characters of a pip on the left of its middle."""
-    return (len(text) - 1) // 2
+    return (length - 1) // 2
 
 
 class PipsView(View):
@@ -139,17 +262,21 @@ class PipsView(View):
         dominoes = plural(len(puzzle.dominoes), "domino").replace("os", "oes")
         return f"{dominoes}, {plural(len(puzzle.regions), 'region')}"
 
-    def board(self, puzzle: Puzzle) -> Drawing:
+    def board(self, puzzle: Puzzle) -> Text:
         """Draw the regions, and list the dominoes."""
-        return (*draw(puzzle), *plain(f"\nDominoes:\n\n{list_dominoes(puzzle)}"))
+        return stacked(draw(puzzle), Text(f"\nDominoes:\n\n{list_dominoes(puzzle)}"))
 
-    def solution(self, puzzle: Puzzle | None, solution: Solution, *, scored: bool) -> Drawing:  # noqa: ARG002 - it has no score
-        """Draw the dominoes on their regions."""
-        return draw_dominoes(solution) if puzzle is None else draw(puzzle, solution)
+    def solution(self, puzzle: Puzzle | None, solution: Solution) -> Text:
+        """Draw the dominoes on their regions, or by themselves where the board is not known."""
+        return draw(puzzle, solution)
 
     def line(self, solution: Solution) -> str:
         """List the dominoes from cell to cell."""
         return " ".join(f"{put.pip_a}-{put.pip_b}" for put in solution)
+
+    def svg(self, puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:
+        """Draw the regions and the dominoes."""
+        return draw_svg(puzzle, solution or (), title)
 
 
 VIEW = PipsView()

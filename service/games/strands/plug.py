@@ -156,13 +156,6 @@ class StrandsServicePlug(ServicePlug):
         except InvalidPuzzleError as error:
             raise OptionError(f"words is {error.detail}", "words") from error
 
-    def reduced_svg(self, puzzle: Any, solution: Any | None, title: str) -> str:
-        """Draw a large board small, and its blank letters not at all."""
-        from nightgrid.service.games.strands.svg import draw_small_svg
-        from nightgrid.solvers.reductions.one_in_three_to_strands import BLANK
-
-        return draw_small_svg(puzzle, solution, title, BLANK)
-
     def payloads(
         self,
         levels: Sequence[str],  # noqa: ARG002 - there is one

@@ -1,18 +1,22 @@
-"""How Strands is shown: the letters, and strokes between those of a word along its path.
+"""How Strands is shown: the letters, and a stroke from letter to letter of a word.
 
-A letter stands every STEP columns and every second line; between two letters of a word that follow
-one another runs a stroke, heavy for the spangram. Colours only add to that.
+In a terminal a letter stands every STEP columns and every second line, and the stroke is heavy for
+the spangram. In a picture a letter is a circle, and its word a thick stroke of one colour. Colours
+only add to that: words side by side have different ones.
 """
 
 from __future__ import annotations
 
 import itertools
-import unicodedata
-from collections.abc import Iterator
 
-from nightgrid.service.drawing import LINE_CHARS, STYLES, Drawing, Line, View, plain, wrapped
-from nightgrid.service.drawing.canvas import Canvas
-from nightgrid.service.drawing.colours import distinct_colours
+from rich.cells import cell_len
+from rich.text import Text
+
+from nightgrid.service.drawing import LINE_CHARS, View
+from nightgrid.service.drawing.colours import GOLD, PLAIN, TINTS, distinct_colours
+from nightgrid.service.drawing.svg import CHAR_PX, MARGIN_PX, Picture
+from nightgrid.service.drawing.text import STYLES, Canvas, stacked, wrapped
+from nightgrid.solvers.reductions.one_in_three_to_strands import BLANK
 from nightgrid.solvers.sentences import plural
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
@@ -22,73 +26,59 @@ STEP = 4
 GAP = STEP // 2
 """Columns from a letter to a diagonal stroke beside it."""
 SPANGRAM_STYLE = "bold bright_yellow"
-WORD_STYLES = tuple(style for style in STYLES if style not in SPANGRAM_STYLE)
-"""Styles of theme words; words side by side have different ones."""
-
 _LIGHT, _HEAVY = ("─", "│"), ("━", "┃")
 _FALLING, _RISING, _BOTH = "╲", "╱", "╳"  # noqa: RUF001 - strokes, not letters
 
+STEP_PX = 56
+"""From the centre of one letter to that of the next."""
+RADIUS_PX = 21
+STROKE_PX = 14
+LETTER_PX = 24
+CAPTION_CHARS = 38
+"""Letters of a line of words below a board of six columns; wider boards take more."""
+WORDS_MAX = 40
+"""Most words that are listed below a picture."""
 
-def draw_letters(puzzle: Puzzle) -> str:
-    """Draw a board without paths."""
-    return "\n".join("  ".join(map(_letter, row)).rstrip() for row in puzzle.board)
-
-
-def draw_cover(puzzle: Puzzle, cover: Cover) -> Drawing:
-    """Draw a board with the paths of a cover; letters of words without a path have none."""
-    canvas = Canvas()
-    styles: dict[Cell, str] = {}
-    for entry, style in styled_entries(cover):
-        _draw_path(canvas, entry, style, _HEAVY if entry is cover.spangram else _LIGHT)
-        styles |= dict.fromkeys(entry.path, style)
-    for r, row in enumerate(puzzle.board):
-        for c, letter in enumerate(row):
-            line, column = 2 * r, STEP * c
-            canvas.write((line, column), letter, styles.get((r, c), ""))
-            if _is_wide(letter):
-                canvas.texts[line, column + 1] = ("", "")
-    return canvas.drawing()
+Inked = tuple[Entry, str, str]
+"""A word with its style in a terminal and its colour in a picture."""
 
 
-def styled_entries(cover: Cover) -> list[tuple[Entry, str]]:
-    """Assign a style to every word of a cover, the spangram first."""
-    of = {cell: i for i, entry in enumerate(cover.entries) for cell in entry.path}
-    neighbours: dict[int, set[int]] = {
-        i: {of[cell] for cell in _around(entry) if cell in of} - {i}
-        for i, entry in enumerate(cover.entries)
-        if entry is not cover.spangram
-    }
-    colours = distinct_colours(neighbours, len(WORD_STYLES))
+def inked(cover: Cover | None) -> list[Inked]:
+    """Assign a style and a colour to every word of a cover, the spangram first."""
+    if cover is None:
+        return []
+    themes = [entry for entry in cover.entries if entry is not cover.spangram]
+    of = {cell: entry.word for entry in themes for cell in entry.path}
+    beside: dict[str, set[str]] = {entry.word: set() for entry in themes}
+    for (r, c), word in of.items():
+        around = itertools.product((r - 1, r, r + 1), (c - 1, c, c + 1))
+        beside[word] |= {of[cell] for cell in around if cell in of} - {word}
+    turns = distinct_colours(beside, len(TINTS))
     return [
-        (entry, WORD_STYLES[colours[i]] if i in colours else SPANGRAM_STYLE)
-        for i, entry in enumerate(cover.entries)
+        (entry, SPANGRAM_STYLE, GOLD)
+        if entry is cover.spangram
+        else (entry, STYLES[turns[entry.word]], TINTS[turns[entry.word]])
+        for entry in cover.entries
     ]
 
 
-def _around(entry: Entry) -> Iterator[Cell]:
-    """Yield the cells of a word and those next to it."""
-    for (r, c), down, right in itertools.product(entry.path, (-1, 0, 1), (-1, 0, 1)):
-        yield r + down, c + right
+def draw(puzzle: Puzzle, cover: Cover | None = None) -> Text:
+    """Draw a board with the paths of a cover; letters of words without a path have none."""
+    canvas = Canvas()
+    pitch = 1 if cover is None else 2
+    styles: dict[Cell, str] = {}
+    for entry, style, _ in inked(cover):
+        _draw_path(canvas, entry, style, _HEAVY if style == SPANGRAM_STYLE else _LIGHT)
+        styles |= dict.fromkeys(entry.path, style)
+    for (r, c), letter in _letters(puzzle):
+        canvas.write((pitch * r, STEP * c), letter, styles.get((r, c), ""))
+        if cell_len(letter) == 2:
+            canvas.texts[pitch * r, STEP * c + 1] = ("", "")
+    return canvas.drawing()
 
 
-def list_words(cover: Cover) -> Drawing:
-    """List a cover's words in lines: the spangram by its parts, then the theme words."""
-    entries = styled_entries(cover)
-    lines: list[Line] = []
-    if cover.spangram is not None:
-        lines.append((("Spangram: ", ""), (spell(cover.spangram), entries.pop(0)[1])))
-    head = f"{plural(len(entries), 'theme word')}: " if lines else "Words: "
-    items = [[(spell(entry), style), (",", "")] for entry, style in entries]
-    for runs in items[-1:]:
-        runs.pop()
-    for i, line in enumerate(wrapped(items, " ", LINE_CHARS - len(head))):
-        lines.append(((" " * len(head) if i else head, ""), *line))
-    return tuple(lines)
-
-
-def spell(entry: Entry) -> str:
-    """Write a word with spaces between the parts that it is run together from."""
-    return " ".join(entry.components)
+def _letters(puzzle: Puzzle) -> list[tuple[Cell, str]]:
+    return [((r, c), letter) for r, row in enumerate(puzzle.board) for c, letter in enumerate(row)]
 
 
 def _draw_path(canvas: Canvas, entry: Entry, style: str, strokes: tuple[str, str]) -> None:
@@ -108,12 +98,61 @@ def _draw_path(canvas: Canvas, entry: Entry, style: str, strokes: tuple[str, str
             canvas.write(place, mark, style if style == other else "")
 
 
-def _letter(letter: str) -> str:
-    return letter if _is_wide(letter) else f"{letter} "
+def list_words(cover: Cover) -> Text:
+    """List a cover's words in lines: the spangram by its parts, then the theme words."""
+    lines = [
+        Text.assemble("Spangram: ", (spell(entry), style))
+        for entry, style, _ in inked(cover)
+        if entry is cover.spangram
+    ]
+    words = [(spell(entry), style) for entry, style, _ in inked(cover)[len(lines) :]]
+    head = f"{plural(len(words), 'theme word')}: " if lines else "Words: "
+    items = [Text.assemble(word, ",") for word in words[:-1]] + [Text.assemble(*words[-1:])]
+    for i, line in enumerate(wrapped(items, " ", LINE_CHARS - len(head))):
+        lines.append(Text(" " * len(head) if i else head).append_text(line))
+    return stacked(*lines)
 
 
-def _is_wide(letter: str) -> bool:
-    return unicodedata.east_asian_width(letter) in ("W", "F")
+def spell(entry: Entry) -> str:
+    """Write a word with spaces between the parts that it is run together from."""
+    return " ".join(entry.components)
+
+
+def draw_svg(
+    puzzle: Puzzle, cover: Cover | None = None, title: str | None = None, note: str = ""
+) -> str:
+    """Draw a board, with the words of a cover, as the text of an SVG file.
+
+    `title` stands above it, `note` below the words.
+    """
+    wide = (puzzle.column_count - 1) * STEP_PX + 2 * RADIUS_PX
+    high = (puzzle.row_count - 1) * STEP_PX + 2 * RADIUS_PX
+    words = [word for word in inked(cover) if word[0].word != BLANK]
+    captions = []
+    if len(words) <= WORDS_MAX:
+        themes = [spell(entry) for entry, _, colour in words if colour != GOLD]
+        items = [Text(f"{word},") for word in themes[:-1]] + [*map(Text, themes[-1:])]
+        captions = [Text.assemble((spell(e), "bold")) for e, _, colour in words if colour == GOLD]
+        captions += wrapped(items, " ", max(CAPTION_CHARS, (wide + 2 * MARGIN_PX) // CHAR_PX))
+    named = "; ".join(spell(entry) for entry, _, _ in words[:WORDS_MAX])
+    spoken = ": ".join(part for part in (title or "Strands board", named) if part)
+    picture = Picture(spoken, title, wide, high, captions + [Text(note)] * bool(note))
+    centre = {
+        (r, c): (RADIUS_PX + c * STEP_PX, RADIUS_PX + r * STEP_PX) for (r, c), _ in _letters(puzzle)
+    }
+    look = {"fill": "none", "stroke_linejoin": "round", "stroke_linecap": "round"}
+    for entry, _, colour in words:
+        if len(entry.path) > 1:
+            points = [centre[cell] for cell in entry.path]
+            picture.add("polyline", points=points, stroke=colour, stroke_width=STROKE_PX, **look)
+    owner = {cell: colour for entry, _, colour in words for cell in entry.path}
+    for (r, c), letter in _letters(puzzle):
+        if letter != BLANK:
+            (x, y), fill = centre[r, c], owner.get((r, c), PLAIN)
+            picture.add("circle", cx=x, cy=y, r=RADIUS_PX, fill=fill, data_cell=f"{r},{c}")
+            gold = {"font_weight": "700", "class_": "on-gold"}
+            picture.middle(x, y, letter, LETTER_PX, **({"font_weight": "500"}, gold)[fill == GOLD])
+    return picture.text()
 
 
 class StrandsView(View):
@@ -125,21 +164,25 @@ class StrandsView(View):
         known = "" if words is None else f", {plural(words, 'theme word')}"
         return f"{puzzle.row_count} x {puzzle.column_count} letters{known}"
 
-    def board(self, puzzle: Puzzle) -> Drawing:
+    def board(self, puzzle: Puzzle) -> Text:
         """Draw the letters."""
-        return plain(draw_letters(puzzle))
+        return draw(puzzle)
 
-    def solution(self, puzzle: Puzzle | None, solution: Cover, *, scored: bool) -> Drawing:
-        """Draw the paths, and list the words below."""
+    def solution(self, puzzle: Puzzle | None, solution: Cover) -> Text:
+        """Draw the paths, and list the words below, with the score if it was computed."""
         puzzle = puzzle or _board_of(solution)
-        score = plain(f"Score: {score_text(solution)}") if scored else ()
-        return (*draw_cover(puzzle, solution), (("", ""),), *list_words(solution), *score)
+        score = [Text(f"Score: {score_text(solution)}")] if solution.score else []
+        return stacked(draw(puzzle, solution), Text(), list_words(solution), *score)
 
     def line(self, solution: Cover) -> str:
         """Write the score, the spangram and the theme words."""
         words = ", ".join(spell(entry) for entry in solution.theme_words)
         head = "" if solution.spangram is None else f"{spell(solution.spangram)}: "
         return f"{score_text(solution)}  {head}{words}"
+
+    def svg(self, puzzle: Puzzle, solution: Cover | None, title: str | None) -> str:
+        """Draw the letters and the words."""
+        return draw_svg(puzzle, solution, title)
 
 
 def _board_of(cover: Cover) -> Puzzle:

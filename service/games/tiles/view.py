@@ -1,7 +1,9 @@
 """How Tiles is shown: the tiles with their features, and a walk as numbered moves.
 
-Tiles have numbers, and each layer has a line of its own in a tile. In a solution each feature has
-the number of the move that clears it beside it.
+In a terminal tiles have numbers, and each layer has a line of its own in a tile; in a solution each
+feature has the number of the move that clears it next to it. In a picture the first three layers
+are a square, a circle and a diamond, so that they are told apart without colour, and below a tile
+stand the numbers of the moves that select it.
 """
 
 from __future__ import annotations
@@ -9,12 +11,18 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from nightgrid.service.drawing import LINE_CHARS, Drawing, Line, View, plain, wrapped
-from nightgrid.service.drawing.canvas import Canvas
-from nightgrid.service.drawing.colours import apart, on, tint
+from rich.text import Text
+
+from nightgrid.service.drawing import View
+from nightgrid.service.drawing.colours import EDGE, PLAIN, apart, on, tint
+from nightgrid.service.drawing.svg import Picture
+from nightgrid.service.drawing.text import Canvas, stacked, wrapped
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
@@ -22,18 +30,32 @@ from nightgrid.solvers.tiles.solution import Walk
 TILES_MAX = 400
 FEATURES_MAX = 12
 """Most features of a tile that is drawn."""
-NAME_CHARS = 8
+NAME_CHARS = 11
 """Longer names are cut short."""
-LIGHT = (0.92, 0.82, 0.72)
+LIGHT = (0.9, 0.8, 0.7)
 """Lightness of each layer; those above the third have its own."""
 MOVES_MAX = 400
-"""Moves that are listed."""
+"""Moves that are listed, or stand in a picture."""
 TELEPORT = "⇢"
 LINE_TILES = 40
 """Tiles of a walk that are written in one line."""
 WIDE = 1.2
 """Columns for each row, about: a published board has 5 rows of 6."""
 WIDE_MIN, WIDE_MAX = 0.75, 3.0
+
+TILE_PX = 92
+GAP_PX = 10
+CIRCLE_PX = 34
+DIAMOND_PX = 24
+"""Radius of the figures of the second and third layer."""
+LABEL_PX = 11
+CHIP_PX = 18
+"""Height of a feature on a board that has no three layers."""
+MOVES_PX = 18
+"""Height of a line of moves below a tile."""
+MOVES_A_LINE_CHARS = 15
+FIGURES = 3
+"""Layers that have a figure of their own."""
 
 _SHAPE = re.compile(r"#?([^\W\d_]{1,8})[-_ ]?(\d{1,4})")
 """A feature as published boards name it: the letter of its layer, the number of its shape."""
@@ -128,13 +150,11 @@ def _columns(tiles: int) -> int:
     return min(full, key=lambda columns: abs(columns - wanted), default=math.ceil(wanted))
 
 
-def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
+def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Text:
     """Draw the tiles, for a walk with the number of the move that clears each feature."""
-    if len(puzzle.tiles) > TILES_MAX:
-        return plain(f"(a board of {len(puzzle.tiles):,} tiles is too large to draw)")
     how = layout(puzzle)
-    if how.height > FEATURES_MAX:
-        return plain(f"(tiles of {how.height:,} features are too large to draw)")
+    if too_large := _too_large(how):
+        return Text(f"({too_large} are too large to draw)")
     cleared: dict[tuple[int, str], int] = {}
     if walk is not None:
         for i, features in enumerate(played(puzzle, walk)):
@@ -145,8 +165,7 @@ def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
     inner = max(min(name, NAME_CHARS) + number, len(str(len(puzzle.tiles))) + 1)
     canvas = Canvas()
     numbers = {divmod(i, how.columns): i for i in range(how.rows * how.columns)}
-    widths = dict.fromkeys(range(how.columns), inner + 2)
-    inside = canvas.cells(numbers, widths, how.height or 1, "bright_black")
+    inside = canvas.cells(numbers, inner + 2, how.height or 1, "bright_black")
     for (y, x), tile, shapes in zip(inside.values(), itertools.count(), how.shapes, strict=False):
         canvas.write((y - 1, x), str(tile + 1), "")
         for level, feature in enumerate(shapes):
@@ -159,34 +178,119 @@ def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Drawing:
     return canvas.drawing()
 
 
-def list_moves(puzzle: Puzzle, walk: Walk) -> Drawing:
+def _too_large(how: Layout) -> str:
+    """Describe what is too large to draw of a board; "" if nothing is."""
+    if len(how.shapes) > TILES_MAX:
+        return f"{len(how.shapes):,} tiles"
+    return f"tiles of {how.height:,} features" if how.height > FEATURES_MAX else ""
+
+
+def list_moves(puzzle: Puzzle, walk: Walk) -> Text:
     """List the moves of a walk: the tile that each goes to, and what it clears."""
-    start = f"Begin on tile {walk.tiles[0] + 1}. Then go to"
     teleports = set(walk.teleports)
-    tints = layout(puzzle).tints if len(puzzle.tiles) <= TILES_MAX else {}
+    tints = layout(puzzle).tints
     steps = zip(walk.tiles[1:], played(puzzle, walk)[1:], strict=True)
-    items = (
-        [
-            (f"{i}.{f' {TELEPORT}' if i in teleports else ''} {tile + 1}", ""),
-            *(
-                run
-                for feature in features
-                for run in ((" ", ""), (_cut(feature), on(tints[feature]) if tints else ""))
-            ),
-        ]
-        for i, (tile, features) in enumerate(itertools.islice(steps, MOVES_MAX), 1)
-    )
-    drawn: list[Line] = [*plain(start), *wrapped(items, " · ", LINE_CHARS)]
+    items = []
+    for i, (tile, features) in enumerate(itertools.islice(steps, MOVES_MAX), 1):
+        item = Text(f"{i}.{f' {TELEPORT}' if i in teleports else ''} {tile + 1}")
+        for feature in features:
+            item.append(" ").append(_cut(feature), on(tints[feature]))
+        items.append(item)
+    start = Text(f"Begin on tile {walk.tiles[0] + 1}. Then go to")
+    lines = [start, *wrapped(items, " · ")]
     if walk.moves > MOVES_MAX:
-        drawn += plain(f"and {walk.moves - MOVES_MAX:,} more moves")
+        lines.append(Text(f"and {walk.moves - MOVES_MAX:,} more moves"))
     if teleports:
-        drawn += plain(f"{TELEPORT} is a teleport: the two tiles share nothing.")
-    return tuple(drawn)
+        lines.append(Text(f"{TELEPORT} is a teleport: the two tiles share nothing."))
+    return stacked(*lines)
 
 
 def _cut(feature: str) -> str:
     name = "".join(c if c.isprintable() else "?" for c in feature)
     return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
+
+
+def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None) -> str:
+    """Draw a board, with the moves of a walk, as the text of an SVG file."""
+    how = layout(puzzle)
+    if too_large := _too_large(how):
+        raise PermanentError(f"{too_large} are too large for a picture")
+    figures = 0 < len(how.layers) <= FIGURES
+    tile_high = TILE_PX if figures else max(TILE_PX, 12 + CHIP_PX * how.height)
+    moves = _moves(walk, len(puzzle.tiles))
+    lines = max(map(len, moves), default=0)
+    step_x, step_y = TILE_PX + GAP_PX, tile_high + GAP_PX + lines * MOVES_PX
+    captions = ["Below each tile: the moves that select it, from 0."] if walk else []
+    if walk and walk.teleports:
+        captions.append(f"{TELEPORT} is a teleport from the tile of the move before.")
+    cleared = f", cleared in {walk.moves} moves" if walk else ""
+    wide = how.columns * step_x - GAP_PX
+    picture = Picture(
+        f"{title or 'Tiles board'}: {len(puzzle.tiles)} tiles{cleared}",
+        title,
+        wide,
+        how.rows * step_y,
+        [Text(text) for text in captions],
+    )
+    for tile in range(len(how.shapes)):
+        x, y = tile % how.columns * step_x, tile // how.columns * step_y
+        look: dict[str, Any] = {"fill": PLAIN, "stroke": EDGE, "class_": "tile", "data_tile": tile}
+        picture.add("rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, **look)
+        (_draw_figures if figures else _draw_chips)(picture, how, tile, x, y)
+        for i, text in enumerate(moves[tile] if moves else ()):
+            picture.middle(
+                x + TILE_PX / 2,
+                y + tile_high + MOVES_PX * (i + 0.6),
+                text,
+                LABEL_PX + 1,
+                class_="moves",
+            )
+    return picture.text()
+
+
+def _draw_figures(picture: Picture, how: Layout, tile: int, x: int, y: int) -> None:
+    mid_x, mid_y = x + TILE_PX / 2, y + TILE_PX / 2
+    for level, feature in enumerate(how.shapes[tile]):
+        if feature is None:
+            continue
+        of: dict[str, Any] = {"data_tile": tile, "data_feature": feature}
+        look = {"fill": how.tints[feature], "stroke": EDGE, "class_": "figure", **of}
+        named = {"class_": "on-figure", **of}
+        if level == 0:
+            picture.add("rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
+            picture.middle(x + 14, y + 13, feature, LABEL_PX, **named)
+        elif level == 1:
+            picture.add("circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
+            picture.middle(mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX, **named)
+        else:
+            ends = ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
+            points = [(mid_x + dx * DIAMOND_PX, mid_y + dy * DIAMOND_PX) for dx, dy in ends]
+            picture.add("polygon", points=points, **look)
+            picture.middle(mid_x, mid_y + 2, feature, LABEL_PX, **named)
+
+
+def _draw_chips(picture: Picture, how: Layout, tile: int, x: int, y: int) -> None:
+    """Write the features below one another, each on a ground of its colour."""
+    for i, feature in enumerate(how.shapes[tile]):
+        if feature is None:
+            continue
+        of: dict[str, Any] = {"data_tile": tile, "data_feature": feature}
+        look = {"fill": how.tints[feature], "class_": "figure", **of}
+        top, wide = y + 6 + i * CHIP_PX, TILE_PX - 12
+        picture.add("rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, **look)
+        named = {"class_": "on-figure", **of}
+        picture.middle(x + TILE_PX / 2, top + CHIP_PX / 2 - 1, _cut(feature), LABEL_PX, **named)
+
+
+def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
+    """Write the moves of each tile in lines."""
+    if walk is None or walk.moves > MOVES_MAX:
+        return []
+    found: list[list[str]] = [[] for _ in range(tiles)]
+    teleports = set(walk.teleports)
+    for i, tile in enumerate(walk.tiles):
+        found[tile].append(f"{TELEPORT}{i}" if i in teleports else str(i))
+    return [textwrap.wrap(" ".join(mine), MOVES_A_LINE_CHARS) for mine in found]
 
 
 class TilesView(View):
@@ -197,15 +301,15 @@ class TilesView(View):
         features = len({feature for tile in puzzle.tiles for feature in tile})
         return f"{plural(len(puzzle.tiles), 'tile')}, {plural(features, 'feature')}"
 
-    def board(self, puzzle: Puzzle) -> Drawing:
+    def board(self, puzzle: Puzzle) -> Text:
         """Draw the tiles."""
         return draw_board(puzzle)
 
-    def solution(self, puzzle: Puzzle | None, solution: Walk, *, scored: bool) -> Drawing:  # noqa: ARG002 - the moves are numbered
+    def solution(self, puzzle: Puzzle | None, solution: Walk) -> Text:
         """Draw which move clears what, and list the moves; a walk without its board is a line."""
         if puzzle is None:
-            return plain(self.line(solution))
-        return (*draw_board(puzzle, solution), (("", ""),), *list_moves(puzzle, solution))
+            return Text(self.line(solution))
+        return stacked(draw_board(puzzle, solution), Text(), list_moves(puzzle, solution))
 
     def line(self, solution: Walk) -> str:
         """Write the tiles in the order in which they are selected."""
@@ -216,6 +320,10 @@ class TilesView(View):
     def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - the same under all rules
         """Write a number of moves."""
         return plural(value, "move")
+
+    def svg(self, puzzle: Puzzle, solution: Walk | None, title: str | None) -> str:
+        """Draw the tiles and the moves."""
+        return draw_svg(puzzle, solution, title)
 
 
 VIEW = TilesView()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nightgrid.service.drawing import Drawing, View, plain
+from rich.text import Text
+
+from nightgrid.service.drawing import View
 
 from .puzzle import Choice, Puzzle
 
@@ -11,14 +13,14 @@ class CoinsView(View):
     def describe(self, puzzle: Puzzle) -> str:
         return f"{len(puzzle.coins)} coins, total {puzzle.total}"
 
-    def board(self, puzzle: Puzzle) -> Drawing:
-        return plain(" ".join(f"({coin})" for coin in puzzle.coins) + f" -> {puzzle.total}")
+    def board(self, puzzle: Puzzle) -> Text:
+        return Text(" ".join(f"({coin})" for coin in puzzle.coins) + f" -> {puzzle.total}")
 
-    def solution(self, puzzle: Puzzle | None, solution: Choice, *, scored: bool) -> Drawing:
+    def solution(self, puzzle: Puzzle | None, solution: Choice) -> Text:
         if puzzle is None:
-            return plain(self.line(solution))
+            return Text(self.line(solution))
         coins = " + ".join(str(puzzle.coins[i]) for i in solution)
-        return plain(f"{coins} = {puzzle.total}")
+        return Text(f"{coins} = {puzzle.total}")
 
     def line(self, solution: Choice) -> str:
         return "coins " + " ".join(str(i + 1) for i in solution)

@@ -17,7 +17,7 @@ from tests.service.scenes import environment
 Invoke = Callable[..., tuple[int, str, str]]
 
 NAMES = [command.name for command in COMMANDS]
-HEAVY = ("numba", "numpy", "pyarrow", "celery", "prefect", "redis", "duckdb", "rich")
+HEAVY = ("numba", "numpy", "pyarrow", "celery", "prefect", "redis", "duckdb", "rich.console")
 
 
 def python(code: str, cwd: Path) -> subprocess.CompletedProcess[str]:

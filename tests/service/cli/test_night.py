@@ -20,7 +20,6 @@ from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import read_reference
 from nightgrid.archive.sources.web import Politeness
 from nightgrid.service.cli.demo import SAMPLES
-from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.terminal.colour import PIPED_WIDTH_CHARS
 from nightgrid.service.terminal.progress import ProgressLine
@@ -82,7 +81,7 @@ def test_result_draws_solutions_on_the_board_of_the_lake(invoke: Invoke, source:
     (board,) = find_boards(Lake.open("lake"), read_reference("pips/2026-01-01/hard"))
     puzzle = board.published.puzzle
     (solution,) = game("pips").solve(puzzle, Ask(kind="first")).solutions
-    assert text_of(view("pips").solution(puzzle, solution, scored=True)) in out
+    assert view("pips").solution(puzzle, solution).plain in out
 
 
 DEMO_KINDS_MAX = 17
@@ -140,7 +139,7 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
     head, drawn = board.split("\n\n", maxsplit=1)
     assert head.startswith("pips/2026-01-01/hard: ")
     solved = published.published.puzzle, published.published.solution
-    assert drawn.rstrip() == text_of(view("pips").solution(*solved, scored=False))
+    assert drawn.rstrip() == view("pips").solution(*solved).plain
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines()]
     assert [(row[0], row[1], row[-1]) for row in rows if row] == [
         ("Pips, easy", "1", "right: 1"),

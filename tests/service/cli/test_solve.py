@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.text import Text
 
-from nightgrid.service.drawing import plain, text_of
 from nightgrid.service.games.pips.view import draw, list_dominoes
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import say_drawing
@@ -60,7 +60,7 @@ def test_count_as_text_shows_count_time_and_a_solution_on_its_board(
     code, out, err = invoke("solve", write(payload(easy=PAIR)), "--count")
     assert (code, err) == (0, "")
     assert out.startswith("2026-01-05 easy: 2 dominoes, 2 regions")
-    assert text_of(draw(Puzzle.from_json(PAIR))) not in out, "the board is drawn once"
+    assert draw(Puzzle.from_json(PAIR)).plain not in out, "the board is drawn once"
     assert "┌*" in out, "with its constraints"
     assert "Counted 4 solutions in " in out
     assert out.rstrip().endswith("┘"), "one of the solutions is drawn at the end"
@@ -70,7 +70,7 @@ def test_a_board_without_a_solution_is_drawn_by_itself(invoke: Invoke, write: Wr
     code, out, err = invoke("solve", write(STUCK))
     assert (code, err) == (2, "")
     puzzle = Puzzle.from_json(STUCK)
-    assert f"\n{text_of(draw(puzzle))}\n\nDominoes:\n\n{list_dominoes(puzzle)}\n" in out
+    assert f"\n{draw(puzzle).plain}\n\nDominoes:\n\n{list_dominoes(puzzle)}\n" in out
     assert out.splitlines()[-1].startswith("No solution exists: proven in ")
     assert invoke("solve", write(STUCK), "--all")[1].count("No solution exists") == 1
 
@@ -286,8 +286,8 @@ def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, writ
     file = write(to_payload(date(2026, 1, 5), {"hard": (puzzle, solution)}))
     code, out, _ = invoke("show", file, "--solution")
     assert code == 0
-    assert text_of(draw(puzzle)) not in out
-    assert text_of(draw(puzzle, solution)) in out
+    assert draw(puzzle).plain not in out
+    assert draw(puzzle, solution).plain in out
     code, out, _ = invoke("show", file, "--json")
     assert Puzzle.from_json(json.loads(out)["puzzle"]) == puzzle
 
@@ -353,13 +353,13 @@ def test_show_writes_a_picture_of_every_game(invoke: Invoke, write: Write, game:
 def test_a_board_wider_than_the_terminal_is_said_to_be(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wide, narrow = plain("#" * 90), plain("\nWORD")
-    say_drawing((*wide, *narrow))
+    drawing = Text("#" * 90 + "\n\nWORD")
+    say_drawing(drawing)
     assert capsys.readouterr().out == f"{'#' * 90}\n\nWORD\n", "no terminal, no edge"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
-    say_drawing((*wide, *narrow))
+    say_drawing(drawing)
     said = "(a board of 90 columns is not drawn in 80; --svg FILE draws it)"
     assert capsys.readouterr().out == f"{said}\n\nWORD\n"
 

@@ -15,8 +15,7 @@ from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.cli.demo import SAMPLES
-from nightgrid.service.drawing import text_of
-from nightgrid.service.games.strands.view import draw_cover, draw_letters
+from nightgrid.service.games.strands.view import draw
 from nightgrid.service.options.game_rules import read_rules
 from nightgrid.service.terminal import progress
 from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status
@@ -103,9 +102,9 @@ def test_default_is_the_best_cover_drawn(invoke: Invoke, asked: list[Asked], wor
     assert (one.game.rules, len(one.game.lexicon)) == (str(Rules()), 8)
     first, *_ = out.splitlines()
     assert first.startswith("2026-01-01 “Take an umbrella”: 8 x 6 letters, 6 theme words, puzzle ")
-    assert draw_letters(PUZZLE) not in out, "the board is drawn once"
+    assert draw(PUZZLE).plain not in out, "the board is drawn once"
     assert "Found the best solution in 3 ms (12 states):" in out
-    assert text_of(draw_cover(PUZZLE, COVER)) in out
+    assert draw(PUZZLE, COVER).plain in out
     assert "Spangram: WEATHER REPORT\n6 theme words: " in out
     assert out.endswith("Score: -15.00\n")
 
@@ -189,7 +188,7 @@ def test_several_best_covers_are_ranked_below_the_first(
     monkeypatch.setattr(StrandsGame, "solve", twice)
     _, out, _ = invoke("solve", str(SAMPLE), "--lexicon", words, "--best", "2")
     assert "Found the best 2 of 2 solutions in " in out
-    assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1
+    assert out.count(draw(PUZZLE, COVER).plain) == 1
     ranks = out.splitlines()[-2:]
     assert ranks[0].startswith("1.  -15.00  WEATHER REPORT: ")
     assert ranks[1].startswith("2.  -16.12  WEATHER REPORT: ")
@@ -198,7 +197,7 @@ def test_several_best_covers_are_ranked_below_the_first(
 def test_count_draws_the_best_one(invoke: Invoke, asked: list[Asked], words: str) -> None:
     _, out, _ = invoke("solve", str(SAMPLE), "--lexicon", words, "--count")
     assert "Counted 1 solution in 3 ms (12 states). It is:" in out
-    assert text_of(draw_cover(PUZZLE, COVER)) in out
+    assert draw(PUZZLE, COVER).plain in out
     assert [str(one.ask) for one in asked] == ["count", "best(1)"]
 
 
@@ -231,8 +230,8 @@ def test_wrong_options_are_one_line_and_exit_3(
 def test_show_draws_letters_and_the_official_cover(invoke: Invoke) -> None:
     code, out, err = invoke("show", str(SAMPLE), "--solution")
     assert (code, err) == (0, "")
-    assert draw_letters(PUZZLE) not in out, "the board is drawn once"
-    assert text_of(draw_cover(PUZZLE, COVER)) in out
+    assert draw(PUZZLE).plain not in out, "the board is drawn once"
+    assert draw(PUZZLE, COVER).plain in out
     assert "Score" not in out
     code, out, _ = invoke("show", str(SAMPLE), "--solution", "--json")
     value = json.loads(out)
@@ -326,7 +325,7 @@ def test_result_draws_the_best_cover_and_ranks_the_others(
     _say_row(source, row, PUZZLE.puzzle_id)
     out = capsys.readouterr().out
     assert out.startswith(f"best(2) of puzzle {PUZZLE.puzzle_id}: 2 solutions in 3 ms (7 states)")
-    assert out.count(text_of(draw_cover(PUZZLE, COVER))) == 1
+    assert out.count(draw(PUZZLE, COVER).plain) == 1
     assert "\n2.  0.00  WEATHERREPORT: " in out
 
 

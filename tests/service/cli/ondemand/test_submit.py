@@ -16,7 +16,6 @@ from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import make_folder
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.cli.ondemand import submit as submit_module
-from nightgrid.service.drawing import text_of
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.solvers.algebra import Ask
@@ -260,7 +259,7 @@ def test_queued_solves_from_submit_to_result(
     first = invoke("submit", file, "--level", "hard", "--ask", "first")[1].split()[0]
     drawn = nightgrid("result", first, "--wait", "60")
     (solution,) = game("pips").solve(board, Ask(kind="first")).solutions
-    assert text_of(view("pips").solution(board, solution, scored=True)) in drawn.stdout
+    assert view("pips").solution(board, solution).plain in drawn.stdout
 
     code, out, _ = invoke("submit", write(payload(easy=BROKEN, hard=PAIR), "bad.json"), "--json")
     assert code == 3
