@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from nightgrid.archive.lake.storage import Lake
@@ -133,6 +133,6 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     for router in (health.router, runs.report_router):
         app.include_router(router)
     for router in (*API_ROUTERS, health.api_router):
-        app.include_router(router, prefix=API, dependencies=[KEY, Depends(problems.refuse_unknown)])
+        app.include_router(router, prefix=API, dependencies=[KEY])
     app.router.routes.extend(page_routes())
     return app

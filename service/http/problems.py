@@ -7,19 +7,18 @@ in one place. What a client sees never holds a traceback, a path of this machine
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypedDict
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
-from nightgrid.service.web.files import files
+from nightgrid.service.web.files import FOLDER
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
 from nightgrid.workers.logs import get_logger
 
@@ -32,7 +31,7 @@ NO_PAGE = "no-page.html"
 RETRY_AFTER_S = 2
 """What a client is told to wait where something outside has failed."""
 HEX_ID = "^[0-9a-f]{32}$"
-"""The pattern of ids, which has a sentence of its own."""
+"""The pattern of ids."""
 _PLACE = re.compile(r"[^.\[\]]+")
 
 
@@ -47,11 +46,8 @@ class Kind(NamedTuple):
 KINDS = {
     "bad-json": Kind(
         400,
-        "the body is not JSON in the strict sense: a duplicate key, NaN, a number above "
-        "1.8e308, an integer of more than 20 digits",
+        "the body is not JSON in the strict sense, which has no NaN, or nested very deep",
     ),
-    "too-deep": Kind(400, "it is nested more than 32 levels deep"),
-    "bad-host": Kind(400, "the `Host` header is no name"),
     "bad-request": Kind(400, "the request is no HTTP request of this service"),
     "no-key": Kind(
         401,
@@ -64,11 +60,9 @@ KINDS = {
     "no-such-solution": Kind(404, "the job has fewer solutions"),
     "not-found": Kind(404, "there is nothing at this path"),
     "method-not-allowed": Kind(405, "the path has other methods; `Allow` names them"),
-    "not-acceptable": Kind(406, "the path has none of the representations that `Accept` takes"),
-    "body-too-slow": Kind(408, "the body did not come within 30 s"),
     "not-answered": Kind(409, "the job has no answer, so it has no solutions"),
     "too-large": Kind(413, "the body is larger than `NIGHTGRID_HTTP_BODY_BYTES`"),
-    "unsupported-media-type": Kind(415, "the body is not `application/json`, or compressed"),
+    "unsupported-media-type": Kind(415, "the body is not `application/json`"),
     "unknown-host": Kind(421, "the request is for a host that is none of the service's names"),
     "bad-value": Kind(422, "a field, a parameter or a header has a value that it cannot have"),
     "invalid-puzzle": Kind(422, "the puzzle breaks a rule of its game"),
@@ -200,14 +194,14 @@ def install(app: FastAPI) -> None:
         return problem_of(error).response()
 
     @app.exception_handler(RequestValidationError)
-    async def answer_validation(request: Request, error: RequestValidationError) -> JSONResponse:
-        return _of_validation(request, error).response()
+    async def answer_validation(_: Request, error: RequestValidationError) -> JSONResponse:
+        return _of_validation(error).response()
 
     @app.exception_handler(HTTPException)
     async def answer_http(request: Request, error: HTTPException) -> Response:
         if error.status_code == HTTPStatus.NOT_FOUND:
             if _is_of_a_browser(request):
-                return HTMLResponse(files()[NO_PAGE].body, error.status_code, {"Vary": "Accept"})
+                return FileResponse(FOLDER / NO_PAGE, error.status_code, {"Vary": "Accept"})
             return Problem("not-found", "there is nothing at this path").response()
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             allowed = ", ".join(_methods_at(request))
@@ -241,92 +235,18 @@ def _is_of_a_browser(request: Request) -> bool:
     return "text/html" in accepted and not request.url.path.startswith("/v1/")
 
 
-# -- fields that are wrong, in the words of all other sentences instead of pydantic's -----------
-
-Found = Mapping[str, Any]
-_FIXED = {
-    "missing": "is missing",
-    "bool_type": "expected true or false",
-    "bool_parsing": "expected true or false",
-    "int_type": "expected a whole number",
-    "int_parsing": "expected a whole number",
-    "int_parsing_size": "expected a smaller number",
-    "int_from_float": "expected a whole number",
-    "float_type": "expected a number",
-    "float_parsing": "expected a number",
-    "finite_number": "expected a finite number",
-    "string_type": "expected a text",
-    "string_unicode": "expected a text in UTF-8",
-    "list_type": "expected a list",
-    "dict_type": "expected an object",
-    "model_type": "expected an object",
-    "model_attributes_type": "expected an object",
-}
-_BOUNDED: dict[str, Callable[[Found], str]] = {
-    "greater_than": lambda told: f"expected more than {told['gt']:g}",
-    "greater_than_equal": lambda told: f"expected at least {told['ge']:g}",
-    "less_than": lambda told: f"expected less than {told['lt']:g}",
-    "less_than_equal": lambda told: f"expected at most {told['le']:g}",
-    "literal_error": lambda told: f"expected one of {told['expected']}",
-    "string_too_long": lambda told: f"expected at most {told['max_length']} characters",
-    "string_too_short": lambda told: f"expected at least {told['min_length']} characters",
-    "value_error": lambda told: str(told["error"]),
-}
-UNKNOWN_FIELD = "extra_forbidden"
-"""What pydantic calls a field that the model does not have."""
-
-
-def _of_validation(request: Request, error: RequestValidationError) -> Problem:
+def _of_validation(error: RequestValidationError) -> Problem:
+    """Map what pydantic says of the fields of a request."""
     errors = []
     for found in error.errors():
         where, *path = found["loc"]
-        if found["type"] == "json_invalid":
-            why = f"the body is not JSON: {found.get('ctx', {}).get('error', found['msg'])}"
-            return Problem("bad-json", why)
         pointer = "".join(f"/{part}" for part in path)
         if where != "body":
             pointer = ("?" if where == "query" else "") + ".".join(map(str, path))
-        errors.append(FieldError(pointer=pointer, detail=_fault_of(request, found)))
+        said = (
+            str(found["msg"]).removeprefix("Value error, ").replace("Input should be", "expected")
+        )
+        errors.append(FieldError(pointer=pointer, detail=said[:1].lower() + said[1:]))
     first = errors[0]
     named = f"{first['pointer']}: " if first["pointer"] else ""
     return Problem("bad-value", f"{named}{first['detail']}", errors=errors)
-
-
-def _fault_of(request: Request, error: Found) -> str:
-    kind, told = error["type"], error.get("ctx", {})
-    if kind == "string_pattern_mismatch" and told["pattern"] == HEX_ID:
-        return "expected 32 hexadecimal digits"
-    if kind == UNKNOWN_FIELD:
-        known = parameters_of(request) if error["loc"][0] == "query" else _fields_of(request.app)
-        meant = get_close_matches(str(error["loc"][-1]), known, 1)
-        return "is unknown here" + (f"; did you mean {meant[0]}?" if meant else "")
-    if kind in _BOUNDED:
-        return _BOUNDED[kind](told)
-    return _FIXED.get(kind) or str(error["msg"])
-
-
-def parameters_of(request: Request) -> list[str]:
-    """List the parameters that the query of a request may have."""
-    route = request.scope["route"]
-    operations = request.app.openapi()["paths"].get(f"/v1{route.path_format}", {})
-    parameters = operations.get(request.method.lower(), {}).get("parameters", ())
-    return [each["name"] for each in parameters if each["in"] == "query"]
-
-
-def _fields_of(app: Any) -> list[str]:
-    """List the fields that bodies have."""
-    models = app.openapi()["components"]["schemas"]
-    bodies = [model for name, model in models.items() if name.endswith("Body")]
-    return [field for model in bodies for field in model["properties"]]
-
-
-async def refuse_unknown(request: Request) -> None:
-    """Raise RequestValidationError for parameters that the route of a request does not have."""
-    if not request.scope["query_string"]:
-        return
-    known = parameters_of(request)
-    unknown = [name for name in dict.fromkeys(request.query_params.keys()) if name not in known]
-    if unknown:
-        raise RequestValidationError(
-            [{"type": UNKNOWN_FIELD, "loc": ("query", name), "msg": ""} for name in unknown]
-        )

@@ -59,15 +59,13 @@ def keys(
     store = Lake.open(read_settings(lake=lake, writes=action is not Action.LIST).lake)
     if action is Action.LIST:
         found = read_keys(store)
-        for path, why in found.damaged.items():
-            note(f"warning: {path}: {why}; it opens nothing")
         if json:
-            for key in found.sound.values():
+            for key in found.values():
                 emit(key.to_json())
-        elif found.sound:
+        elif found:
             rows = [
                 (key.name, f"{key.per_minute:,}", f"{key.jobs:,}", key.created_at)
-                for key in found.sound.values()
+                for key in found.values()
             ]
             columns = ("key", "requests a minute", "open jobs", "since")
             say_table(columns, rows, numbers=columns[1:3])

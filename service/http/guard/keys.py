@@ -15,12 +15,14 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
-from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.json_files import read_as
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 
@@ -68,15 +70,6 @@ class Key:
 _KEY = TypeAdapter(Key)
 
 
-class Keys(NamedTuple):
-    """The keys of a lake."""
-
-    sound: dict[str, Key]
-    """By name, in order."""
-    damaged: dict[str, str]
-    """What lies among them and is none, by path: what is wrong with it. It opens nothing."""
-
-
 def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOBS) -> str:
     """Add a key; return the text that its user sends, which nothing shows again.
 
@@ -111,28 +104,18 @@ def revoke_key(lake: Lake, name: str) -> None:
     lake.delete(_path(name))
 
 
-def read_keys(lake: Lake) -> Keys:
-    """Read all keys of a lake. A damaged one opens nothing and costs no other."""
-    sound: dict[str, Key] = {}
-    damaged: dict[str, str] = {}
+def read_keys(lake: Lake) -> dict[str, Key]:
+    """Read all keys of a lake by name, in order. A damaged one opens nothing and costs no other."""
+    found: dict[str, Key] = {}
     for path in lake.list(KEYS):
         try:
-            key = _KEY.validate_json(lake.read_bytes(path), strict=True)
-        except MissingFileError:
+            key = read_as(lake, path, _KEY.validate_python)
+        except DamagedFileError as error:
+            skip_file(path, error)
             continue
-        except ValidationError as error:
-            damaged[path] = f"it is no key: {error.errors()[0]['msg']}"
-            continue
-        if path == _path(key.name):
-            sound[key.name] = key
-        else:
-            damaged[path] = f"it is about key {key.name!r}"
-    return Keys(dict(sorted(sound.items())), damaged)
-
-
-def has_keys(lake: Lake) -> bool:
-    """Return whether a lake has a key that opens something."""
-    return bool(read_keys(lake).sound)
+        if key is not None:
+            found[key.name] = key
+    return dict(sorted(found.items()))
 
 
 def find_key(keys: Mapping[str, Key], text: str) -> Key | None:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pydantic_core import from_json
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nightgrid.service.http.guard.access import Access
-from nightgrid.service.http.guard.bodies import (
-    ClientLeftError,
-    check_media_type,
-    read_body,
-    read_json,
-    replaying,
-)
 from nightgrid.service.http.guard.origins import check_host, check_origin
-from nightgrid.service.http.problems import Problem, problem_of
+from nightgrid.service.http.problems import FieldError, Problem, problem_of
 from nightgrid.solvers.errors import NightgridError
 
+JSON = "application/json"
 CONTENT_SECURITY = (
     "default-src 'none'",
     "script-src 'self'",
@@ -84,7 +80,7 @@ class Guard:
     """ASGI middleware that adds headers to every answer and validates requests.
 
     Refused are, in this order: other hosts, pages of other sites, clients without a key or over
-    their rate, bodies of other types, too large, too deep or not strict JSON. What it lets through
+    their rate, bodies of other types, too large or not strict JSON. What it lets through
     has `request.state.client`. A body that has an early reply is not parsed.
     """
 
@@ -115,7 +111,7 @@ class Guard:
             app = problem.response()
         except NightgridError as error:
             app = problem_of(error).response()
-        except ClientLeftError:
+        except ClientDisconnect:
             return
         await app(scope, receive, send)
 
@@ -129,10 +125,51 @@ class Guard:
         # No other method has a body here: the router answers 405.
         if method != "POST":
             return self._app, receive
-        check_media_type(headers)
-        data = await read_body(headers, receive, self._body_bytes)
+        _check_media_type(headers)
+        data = await _read_body(Request(scope, receive), self._body_bytes)
         reply = self._early_reply(scope, data)
         if reply is not None:
             return reply, receive
-        read_json(data)
-        return self._app, replaying(data, receive)
+        try:
+            # Python's own reader, which FastAPI uses, takes NaN and half a character.
+            from_json(data, allow_inf_nan=False)
+        except ValueError as error:
+            raise Problem("bad-json", f"the body is not JSON: {error}") from None
+        return self._app, _replaying(data, receive)
+
+
+def _check_media_type(headers: Headers) -> None:
+    """Raise Problem for a body whose type is not JSON.
+
+    A form of another site can send other types without asking first; JSON it cannot.
+    """
+    given = headers.get("content-type", "")
+    if given.partition(";")[0].strip().lower() != JSON:
+        shown = f"is {given!r:.80}" if given else "is missing"
+        detail = f"Content-Type {shown}; expected {JSON}"
+        errors = [FieldError(pointer="Content-Type", detail=detail)]
+        raise Problem("unsupported-media-type", detail, errors=errors, headers={"Accept": JSON})
+
+
+async def _read_body(request: Request, most: int) -> bytes:
+    """Read a body. Raises Problem for one of more than `most` bytes, without reading it all."""
+    data = b""
+    is_too_large = int(request.headers.get("content-length", 0)) > most
+    if not is_too_large:
+        async for piece in request.stream():
+            data += piece
+            if is_too_large := len(data) > most:
+                break
+    if is_too_large:
+        raise Problem("too-large", f"the body is larger than {most:,} bytes")
+    return data
+
+
+def _replaying(data: bytes, receive: Receive) -> Receive:
+    """Hand a body that was read to the next reader, and then what comes after it."""
+    messages: list[Message] = [{"type": "http.request", "body": data, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_again

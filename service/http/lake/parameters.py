@@ -32,7 +32,7 @@ IsoDate = Annotated[dt.date, BeforeValidator(_strict_date)]
 class Parameters(BaseModel):
     """Parameters of a request, by the names that a query has for them or by those of fields."""
 
-    model_config = ConfigDict(populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True, extra="forbid")
 
 
 class Page(Parameters):

@@ -21,6 +21,7 @@ from nightgrid.archive.words.binding import open_game
 from nightgrid.service.http.lake.parameters import (
     IsoDate,
     Page,
+    Parameters,
     check_range,
     known_game,
     not_here,
@@ -104,6 +105,12 @@ class CalendarPage(Page):
     to: IsoDate | None = Field(default=None, description="Last date.")
 
 
+class WhichLevel(Parameters):
+    """Which boards of a date are wanted."""
+
+    level: str | None = Field(default=None, max_length=LEVEL_CHARS, description="One level.")
+
+
 class BoardOfDay(BaseModel):
     """A board of a date."""
 
@@ -182,11 +189,11 @@ def _level(row: dict[str, Any], known: Any) -> LevelOfDay:
 def boards_of_date(
     game: str,
     date: IsoDate,
+    asked: Annotated[WhichLevel, Query()],
     service: Here,
-    level: Annotated[str | None, Query(max_length=LEVEL_CHARS, description="One level.")] = None,
 ) -> BoardsOfDay:
     """Read the boards of a date, in their game's own form, with what is known of each."""
-    boards = find_on_date(service.lake, game, date, level)
+    boards = find_on_date(service.lake, game, date, asked.level)
     bound = open_game(service.lake, game)
     ids = [bound.puzzle_id(board.published.puzzle) for board in boards]
     known = short_answers(service.lake, set(ids))

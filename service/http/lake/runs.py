@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.faults import MissingFileError, NotInLakeError
@@ -17,7 +17,7 @@ from nightgrid.service.http.lake.parameters import Page
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
 from nightgrid.service.report.page import policy_of
-from nightgrid.service.web.files import files
+from nightgrid.service.web.files import FOLDER
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.run_files import done_chunks
@@ -116,7 +116,7 @@ def report(request: Request, service: Here) -> Response:
         page = service.lake.read_bytes(REPORT_PATH).decode("utf-8", "replace")
     except MissingFileError as error:
         if "text/html" in request.headers.get("accept", ""):
-            return HTMLResponse(files()[NO_REPORT].body, 404, {"Vary": "Accept"})
+            return FileResponse(FOLDER / NO_REPORT, 404, {"Vary": "Accept"})
         raise Problem(
             "not-found", "no night has written a report; nightgrid report does"
         ) from error

@@ -12,12 +12,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import listed_files, solution_tables
 from nightgrid.archive.results.solution_files import tables_in
 from nightgrid.service.games import view
+from nightgrid.service.http.lake.parameters import Parameters
 from nightgrid.service.http.problems import FieldError, Problem
 from nightgrid.service.http.solves.models import Solutions
 from nightgrid.service.http.solves.routes import found_solve
@@ -41,8 +43,18 @@ END = "end"
 NDJSON = "application/x-ndjson"
 SVG = "image/svg+xml"
 
-Offset = Annotated[int, Query(ge=0, le=10**15)]
-Limit = Annotated[int, Query(ge=1, le=PAGE_MAX)]
+
+class SolutionsPage(Parameters):
+    """Which solutions are wanted."""
+
+    offset: int = Field(default=0, ge=0, le=10**15)
+    limit: int = Field(default=100, ge=1, le=PAGE_MAX)
+
+
+class WhichSolution(Parameters):
+    """Which solution is drawn."""
+
+    solution: int | None = Field(default=None, ge=0, le=10**15)
 
 
 @router.get(
@@ -104,12 +116,12 @@ def news(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, Any
 )
 def get_solutions(
     job_id: str,
+    asked: Annotated[SolutionsPage, Query()],
     service: Here,
-    offset: Offset = 0,
-    limit: Limit = 100,
     accept: Annotated[str, Header(include_in_schema=False)] = "*/*",
 ) -> Response:
     """List the solutions of a job in canonical order, or stream all of them as NDJSON."""
+    offset, limit = asked.offset, asked.limit
     solve, row = _row(service, job_id)
     total = solve["answer"]["solutions_stored"]
     if NDJSON in accept:
@@ -133,11 +145,9 @@ def get_solutions(
     response_class=Response,
     responses={200: {"content": {SVG: {}}}},
 )
-def get_picture(
-    job_id: str, service: Here, solution: Annotated[int | None, Query(ge=0, le=10**15)] = None
-) -> Response:
+def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: Here) -> Response:
     """Draw the board of a job, with one of its solutions."""
-    solve = found_solve(service, job_id)
+    solve, solution = found_solve(service, job_id), asked.solution
     if solve["puzzle"] is not None:
         puzzle = game(solve["game"]).puzzle_from_json(solve["puzzle"])
     else:

@@ -31,7 +31,6 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.service.http.guard.bodies import read_json
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.models import SolveBody
@@ -268,7 +267,7 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
     """
     settings = _settings.workers
     try:
-        wanted = read_request(_lake, settings, SolveBody.model_validate(read_json(body)))
+        wanted = read_request(_lake, settings, SolveBody.model_validate_json(body))
     except (Problem, ValidationError, NightgridError):
         # The route reads it again, and says what is wrong.
         return None

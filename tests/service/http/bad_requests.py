@@ -89,7 +89,6 @@ REQUESTS: tuple[Request, ...] = (
     Request(what="no JSON", raw=b"puzzle=1"),
     Request(what="a body that is cut", raw=b'{"puzzle": {"dominoes": [[1,'),
     Request(what="text after the object", raw=b'{"id": "pips/2026-01-01/hard"} x'),
-    Request(what="a key twice", raw=b'{"id": "a", "id": "b"}'),
     Request(what="NaN", raw=b'{"deadline_s": NaN}'),
     Request(what="an endless number", raw=b'{"deadline_s": ' + b"9" * 400 + b"}"),
     Request(
@@ -106,12 +105,10 @@ REQUESTS: tuple[Request, ...] = (
     # Headers
     Request(what="a form", raw=b"{}", headers={"Content-Type": "text/plain"}),
     Request(what="no type", raw=b"{}", headers={"Content-Type": ""}),
-    Request(what="compressed", raw=b"{}", headers={"Content-Encoding": "gzip"}),
     _body("another host", {}, headers={"Host": "evil.example"}),
     _body("a host that is none", {}, headers={"Host": "a b"}),
     _body("a page of another site", {}, headers={"Origin": "https://evil.example"}),
     _body("a page of another site, as told", {}, headers={"Sec-Fetch-Site": "cross-site"}),
-    _get("no representation", "/v1/results", headers={"Accept": "text/html"}),
     # Which board
     _body("neither puzzle nor id", {}),
     _body("both puzzle and id", _pips() | {"id": "pips/2026-01-01/hard"}),
@@ -199,7 +196,6 @@ REQUESTS: tuple[Request, ...] = (
     _get("a limit that is a text", "/v1/runs?limit=many"),
     _get("an unknown parameter", "/v1/puzzles/pips?sort=date"),
     _get("a misspelt parameter", "/v1/results?formt=csv"),
-    _get("a parameter where there are none", "/v1/queue?limit=1"),
     _get("a range that ends first", "/v1/results?from=2026-01-02&to=2026-01-01"),
     _get("a status that is none", "/v1/results?status=odd"),
     _get("an offset below 0", "/v1/results?offset=-1"),

@@ -7,8 +7,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from nightgrid.service.http.app import create_app
+from nightgrid.service.http.guard.layer import HEADERS
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.web.files import POLICY
 from nightgrid.workers.settings import Settings
 
 
@@ -21,7 +21,9 @@ def test_a_service_answers_without_a_server(tmp_path: Path) -> None:
         assert client.get("/docs").status_code == 404, "a page that loads foreign scripts"
         page = client.get("/")
         assert "/static/app.js" in page.text
-        assert page.headers.get_list("Content-Security-Policy") == [POLICY], "the page's own"
+        assert page.headers.get_list("Content-Security-Policy") == [
+            HEADERS["Content-Security-Policy"]
+        ]
 
 
 def test_loopback_is_told_from_other_addresses() -> None:

