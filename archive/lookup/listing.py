@@ -1,13 +1,12 @@
 """Lists of what a lake has: its puzzles, results and quarantine, a table of rows at a time.
 
-Rows go by in batches. What is held beside a batch is the editions of one game, and the ids of jobs
-that ended without an answer.
+Rows go by in batches. What is held beside a batch is the editions of one game.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -22,13 +21,12 @@ from nightgrid.archive.lake.tables import (
     CORPUS_ROWS,
     EDITIONS,
     QUARANTINE,
-    RESULTS,
     fields,
 )
 from nightgrid.archive.lookup.row_filter import RowFilter
-from nightgrid.archive.results.files import RESULT_FILES, rows_where, stream_where
+from nightgrid.archive.results.files import RESULT_FILES, ranges_where
 from nightgrid.archive.results.results import answers_to, once_a_job
-from nightgrid.archive.results.statuses import PROVEN, is_among
+from nightgrid.archive.results.statuses import is_among
 from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
@@ -91,7 +89,7 @@ def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
 
     A puzzle that stands on several dates has a row for each, one that stands on none a row without
     a date. Of a job with results of several runs the one that counts is listed, of those that the
-    filter admits; one over budget or poison is left out where another run has its answer.
+    filter admits; what a run has left open is not where another run has an answer.
     """
     return _sorted(_results(lake, row_filter), RESULT_ROWS)
 
@@ -99,50 +97,37 @@ def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
 def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     games = _played(row_filter)
     stands = {game: _editions(lake, game) for game in games}
-    asks_open = bool(row_filter.statuses & {*_OPEN})
-    proven, invalid = _replaced(lake) if asks_open else (pa.array([], pa.string()),) * 2
-    condition = pc.field("game").isin(games) & pc.field("status").isin(sorted(row_filter.statuses))
-    if row_filter.runs is not None:
-        condition &= pc.field("run_id").isin(sorted(row_filter.runs))
+    condition = pc.field("game").isin(games)
     among = {"ask": row_filter.asks, "job_id": row_filter.jobs, "puzzle_id": row_filter.puzzles}
     for name, values in among.items():
         if values is not None:
             condition &= pc.field(name).isin(sorted(values))
     if row_filter.question is not None:
         condition &= answers_to(row_filter.question)
-    for jobs in _whole_jobs(stream_where(lake, RESULT_FILES, condition, BATCH_ROWS)):
-        rows = once_a_job(jobs)
-        is_open = is_among(rows.column("status"), _OPEN)
-        is_poison = pc.equal(rows.column("status"), str(Status.POISON))
-        # Over budget counts beside invalid, and poison does not: RANKED_STATUSES.
-        is_replaced = pc.or_(
-            pc.and_(is_open, pc.is_in(rows.column("job_id"), value_set=proven)),
-            pc.and_(is_poison, pc.is_in(rows.column("job_id"), value_set=invalid)),
-        )
-        rows = rows.filter(pc.invert(is_replaced))
+    for ended in ranges_where(lake, RESULT_FILES, condition):
+        rows = _that_count(ended, row_filter)
         for game in games:
-            mine = rows.filter(pc.equal(rows.column("game"), game))
-            if len(mine):
-                yield from _joined(lake, mine, stands[game], row_filter)
+            for batch in _cut(rows.filter(pc.equal(rows.column("game"), game))):
+                yield from _joined(lake, batch, stands[game], row_filter)
 
 
-def _whole_jobs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Cut rows that are sorted by their jobs so that all rows of a job are in one table."""
-    held = RESULTS.empty_table()
-    for batch in batches:
-        rows = pa.concat_tables([held, pa.Table.from_batches([batch])])
-        if not len(rows):
-            continue
-        is_last = pc.equal(rows.column("job_id"), rows.column("job_id")[-1])
-        held = rows.filter(is_last)
-        yield rows.filter(pc.invert(is_last))
-    yield held
+def _that_count(ended: pa.Table, row_filter: RowFilter) -> pa.Table:
+    """Choose for each job the result that counts, given all its results."""
+    rows = once_a_job(ended)
+    if row_filter.runs is not None:
+        counts = rows
+        rows = once_a_job(ended.filter(is_among(ended.column("run_id"), row_filter.runs)))
+        at = pc.index_in(rows.column("job_id"), value_set=counts.column("job_id"))
+        is_same = pc.equal(rows.column("status"), counts.column("status").take(at))
+        rows = rows.filter(pc.or_(is_same, pc.invert(is_among(rows.column("status"), _OPEN))))
+    return rows.filter(is_among(rows.column("status"), row_filter.statuses))
 
 
 def _joined(
     lake: Lake, rows: pa.Table, stands: pa.Table, row_filter: RowFilter
 ) -> Iterator[pa.Table]:
-    here = stands.filter(pc.is_in(stands.column("puzzle_id"), value_set=_ids(rows)))
+    ids = pc.unique(rows.column("puzzle_id"))
+    here = stands.filter(pc.is_in(stands.column("puzzle_id"), value_set=ids))
     # The official solutions go round the join as texts of few rows.
     table = rows.join(here, "puzzle_id", join_type="left outer")
     table = row_filter.on_dates(table)
@@ -168,23 +153,6 @@ def _hints(lake: Lake, table: pa.Table) -> list[str]:
         values = {name: table.column(name)[row].as_py() for name in names}
         told[row] = _hint_of(lake, **values)
     return told
-
-
-def _replaced(lake: Lake) -> tuple[pa.Array, pa.Array]:
-    """Find the jobs without an answer that have one elsewhere, and those that are invalid there."""
-    ids = _job_ids(lake, pc.field("status").isin(list(_OPEN)))
-    if not len(ids):
-        return ids, ids
-    is_one = pc.field("job_id").isin(ids)
-    of = ([*PROVEN], [str(Status.INVALID)])
-    proven, invalid = (_job_ids(lake, pc.field("status").isin(each) & is_one) for each in of)
-    return proven, invalid
-
-
-def _job_ids(lake: Lake, condition: pc.Expression) -> pa.Array:
-    none = pa.table({"job_id": pa.array([], pa.string())})
-    found = rows_where(lake, RESULT_FILES, condition, ["job_id"], ["job_id", "status"])
-    return _ids(pa.concat_tables([none, *(table.cast(none.schema) for table in found)]), "job_id")
 
 
 def list_quarantine(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
@@ -259,10 +227,6 @@ def _names(table: pa.Table) -> pa.Array:
         ],
         pa.string(),
     )
-
-
-def _ids(table: pa.Table, name: str = "puzzle_id") -> pa.Array:
-    return pc.unique(table.column(name))
 
 
 def _alike(table: pa.Table, **values: str) -> dict[str, pa.Array]:

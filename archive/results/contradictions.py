@@ -6,8 +6,10 @@ What both have proven must agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import Any
 
 import pyarrow as pa
@@ -24,7 +26,6 @@ from nightgrid.solvers.question import Question
 
 COMPARED = "compared"
 """Step of the state: the version and the count of each question that was compared."""
-_COLUMNS = ("puzzle_id", "solver_version", "status", "count", "value")
 _ASKED = ("game", "puzzle_id", "ask", "rules", "lexicon_id")
 ANSWER_COLUMNS = (*_ASKED, "solver_version", "status", "count", "value", "job_id", "run_id")
 """Columns of answers that contradict one another."""
@@ -48,49 +49,35 @@ class Contradiction:
 def contradictions(lake: Lake, question: Question) -> Iterator[Contradiction]:
     """Compare the answers to a question with those of other versions of its solver, by puzzle.
 
-    Takes about 200 bytes of memory a row. Rankers differ without contradicting one another.
+    Rankers differ without contradicting one another.
     """
-    if question.ask.kind == "meant":
-        return
     asked = question.to_json()
     now = asked.pop("solver_version")
-    condition = pc.field("status").isin(PROVEN)
-    for name, text in asked.items():
-        condition = condition & (pc.field(name) == text)
-    found = rows_where(lake, RESULT_FILES, condition, _COLUMNS, (*asked, "status"))
-    table = pa.concat_tables([select(RESULTS, list(_COLUMNS)).empty_table(), *found])
-    is_now = pc.equal(table.column("solver_version"), now)
-    others = table.filter(pc.invert(is_now)).group_by(list(_COLUMNS)).aggregate([])
-    here = table.filter(is_now)
-    at = pc.index_in(others.column("puzzle_id"), value_set=here.column("puzzle_id"))
-    # Null, where this version has not answered, is no difference.
-    differ = pc.fill_null(pc.not_equal(answer_texts(others), answer_texts(here).take(at)), False)
-    before, present = others.filter(differ), here.take(at.filter(differ))
-    order = pc.sort_indices(
-        before, [(name, "ascending") for name in ("puzzle_id", "solver_version")]
-    )
-    rows = (side.take(order).to_pylist() for side in (before, present))
-    for old, new in zip(*rows, strict=True):
-        yield Contradiction(
-            puzzle_id=old["puzzle_id"],
-            version=old["solver_version"],
-            before=said_in(old),
-            now=said_in(new),
-        )
+    condition = reduce(and_, (pc.field(name) == text for name, text in asked.items()))
+    rows = contradicting_answers(lake, condition).to_pylist()
+    rows.sort(key=lambda row: (row["puzzle_id"], row["solver_version"]))
+    present = {row["puzzle_id"]: row for row in rows if row["solver_version"] == now}
+    # A version may have answered in several runs.
+    before = dict.fromkeys((row["puzzle_id"], row["solver_version"], said_in(row)) for row in rows)
+    for puzzle_id, version, said in before:
+        if puzzle_id in present and version != now and said != said_in(present[puzzle_id]):
+            yield Contradiction(
+                puzzle_id=puzzle_id,
+                version=version,
+                before=said,
+                now=said_in(present[puzzle_id]),
+            )
 
 
-def contradicting_answers(lake: Lake, held: Callable[[pa.Table], None]) -> pa.Table:
+def contradicting_answers(lake: Lake, condition: pc.Expression | None = None) -> pa.Table:
     """Read the proven answers to one question about one board that differ, each once.
 
-    They are of whichever versions and runs. `held` is called with each table that is kept.
+    They are of whichever versions and runs, and match a condition on ANSWER_COLUMNS.
     """
-    is_ranked = pc.starts_with(pc.field("ask"), "meant")
-    condition = pc.field("status").isin(PROVEN) & ~is_ranked
-    found = [select(RESULTS, ANSWER_COLUMNS).empty_table()]
-    for rows in rows_where(lake, RESULT_FILES, condition, ANSWER_COLUMNS, ("ask", "status")):
-        held(rows)
-        found.append(rows)
-    table = pa.concat_tables(found)
+    wanted = pc.field("status").isin(PROVEN) & ~pc.starts_with(pc.field("ask"), "meant")
+    wanted = wanted if condition is None else wanted & condition
+    found = rows_where(lake, RESULT_FILES, wanted, ANSWER_COLUMNS)
+    table = pa.concat_tables([select(RESULTS, ANSWER_COLUMNS).empty_table(), *found])
     said = table.select(list(_ASKED)).append_column("said", answer_texts(table))
     different = said.group_by([*_ASKED, "said"]).aggregate([])
     counted = different.group_by(list(_ASKED)).aggregate([([], "count_all")])

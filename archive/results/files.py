@@ -10,6 +10,7 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
 from nightgrid.archive.lake.storage import Lake
@@ -121,7 +122,7 @@ def rows_where(
     folder: MergedFolder,
     condition: pc.Expression,
     columns: Sequence[str],
-    named: Sequence[str],
+    named: Sequence[str] = (),
     groups: Callable[[TableFile], list[int]] | None = None,
 ) -> Iterator[pa.Table]:
     """Read columns of the rows that match, perhaps some of them twice.
@@ -137,24 +138,29 @@ def rows_where(
     yield from read_each(lake, folder, rows)
 
 
-def stream_where(
-    lake: Lake, folder: MergedFolder, condition: pc.Expression, batch_rows: int
-) -> Iterator[pa.RecordBatch]:
-    """Read the rows that match, each once, by a batch of rows at a time.
+def ranges_where(
+    lake: Lake,
+    folder: MergedFolder,
+    condition: pc.Expression | None = None,
+    columns: Sequence[str] | None = None,
+) -> Iterator[pa.Table]:
+    """Read the rows that match, each once, one range of keys after the other: few are held.
 
-    Ranges of keys are read one after the other, so that few rows are held.
+    They have `columns`, which the condition names, and those that tell rows apart.
     """
     key = pc.field(folder.key)
+    names = list(dict.fromkeys((*(columns or folder.schema.names), *folder.order, *folder.same)))
+    none = select(folder.schema, names).empty_table()
     for first, stop in _key_ranges(sum(sizes_of(lake, folder).values())):
-        here = condition & (key >= first) & (key < stop)
+        here = (key >= first) & (key < stop)
 
         def overlaps(low: str, high: str, first: str = first, stop: str = stop) -> bool:
             return high >= first and low < stop
 
         groups = partial(groups_with, key=folder.key, overlaps=overlaps)
-        tables = rows_where(lake, folder, here, folder.schema.names, (), groups)
-        found = without_repeats(folder, pa.concat_tables([folder.schema.empty_table(), *tables]))
-        yield from found.to_batches(max_chunksize=batch_rows)
+        here = here if condition is None else here & condition
+        tables = rows_where(lake, folder, here, names, groups=groups)
+        yield without_repeats(folder, pa.concat_tables([none, *tables]))
 
 
 def _key_ranges(total_bytes: int) -> list[tuple[str, str]]:

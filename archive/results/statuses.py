@@ -17,4 +17,4 @@ FINAL = (*PROVEN, str(Status.INVALID))
 
 def is_among(status: pa.ChunkedArray, wanted: Collection[str]) -> pa.ChunkedArray:
     """Return whether each status of a column is among those wanted; null is not."""
-    return pc.is_in(status, value_set=pa.array(wanted, pa.string()))
+    return pc.is_in(status, value_set=pa.array(sorted(wanted), pa.string()))

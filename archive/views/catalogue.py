@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import pyarrow as pa
 
 from nightgrid.archive.games import archive_plug
+from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     COUNTS_BY_DATE,
     EDITIONS,
     QUARANTINE,
+    RANK_ACCURACY,
     RESULTS,
     RUNTIMES,
     SOLUTIONS,
@@ -22,26 +24,24 @@ from nightgrid.archive.lake.tables import (
 )
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
 from nightgrid.archive.results.contradictions import ANSWER_COLUMNS
-from nightgrid.archive.results.gold.rank_accuracy import COLUMNS as RANKINGS
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH
+from nightgrid.archive.results.gold.rank_accuracy import PATH as RANKS_PATH
 from nightgrid.archive.views.rows import (
     CORPORA_ROWS,
-    Held,
     Rows,
     contradiction_rows,
     corpus_rows,
-    count_rows,
-    draft_rows,
-    edition_rows,
     games_kept,
     games_ranked,
-    observation_rows,
-    puzzle_rows,
     quarantine_rows,
-    rank_rows,
-    ranking_rows,
+    read_drafts,
+    read_observations,
+    read_puzzles,
+    read_ranks,
+    read_revisions,
     result_rows,
-    revision_rows,
-    runtime_rows,
+    rows_of_file,
+    rows_of_games,
     solution_rows,
 )
 from nightgrid.solvers.errors import PermanentError
@@ -63,11 +63,15 @@ class View:
     """What reads it."""
 
     def read(
-        self, lake: Lake, columns: Collection[str] | None = None, held: Held = lambda _: None
+        self,
+        lake: Lake,
+        columns: Collection[str] | None = None,
+        held: Callable[[pa.Table], None] = lambda _: None,
     ) -> pa.Table:
         """Read the rows, of all columns or of those wanted, in the order of the view.
 
-        The order of rows is not defined. Raises PermanentError for a column that the view lacks.
+        `held` is called with each table that is kept. The order of rows is not defined. Raises
+        PermanentError for a column that the view lacks.
         """
         wanted = self.schema.names if columns is None else columns
         if unknown := [name for name in wanted if name not in self.schema.names]:
@@ -78,11 +82,11 @@ class View:
         schema = select(self.schema, [name for name in self.schema.names if name in wanted])
         # A table of no column would have no rows: one column counts them.
         names = schema.names or [self.schema.names[0]]
-        tables = [
-            table.select(schema.names).cast(schema)
-            for table in self.rows(lake, names, held)
-            if len(table)
-        ]
+        tables = []
+        for table in self.rows(lake, names):
+            if len(table):
+                tables.append(table.select(schema.names).cast(schema))
+                held(tables[-1])
         return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
@@ -95,13 +99,13 @@ def views() -> dict[str, View]:
             "counts",
             "how many solutions each published board has, by date and level",
             COUNTS_BY_DATE,
-            count_rows,
+            rows_of_file(COUNTS_PATH, COUNTS_BY_DATE),
         ),
         _view(
             "editions",
             "which board stands on which date and level today, drafts left out",
             _without(EDITIONS, "draft"),
-            edition_rows,
+            rows_of_games(current_editions),
         ),
         _view(
             "results",
@@ -121,13 +125,23 @@ def views() -> dict[str, View]:
             CORPORA_ROWS,
             corpus_rows,
         ),
-        _view("runtimes", "what kernels cost, by game, ask and level", RUNTIMES, runtime_rows),
-        _view("ranks", "where official solutions stand among the best", ranks, rank_rows),
+        _view(
+            "runtimes",
+            "what kernels cost, by game, ask and level",
+            RUNTIMES,
+            rows_of_file(RUNTIMES_PATH, RUNTIMES),
+        ),
+        _view(
+            "ranks",
+            "where official solutions stand among the best",
+            ranks,
+            rows_of_games(read_ranks, *games_ranked()),
+        ),
         _view(
             "rank_accuracy",
             "which place the published solution takes when covers are ranked, by ranker",
-            RANKINGS,
-            ranking_rows,
+            RANK_ACCURACY,
+            rows_of_file(RANKS_PATH, RANK_ACCURACY),
         ),
         _view(
             "quarantine",
@@ -139,7 +153,7 @@ def views() -> dict[str, View]:
             "observations",
             "where payloads of two days contradict one another",
             QUARANTINE,
-            observation_rows,
+            rows_of_games(read_observations),
         ),
         _view(
             "contradictions",
@@ -151,26 +165,26 @@ def views() -> dict[str, View]:
             "drafts",
             "boards seen before their date only, which may still change",
             _without(EDITIONS, "draft"),
-            draft_rows,
+            rows_of_games(read_drafts),
         ),
         _view(
             "revisions",
             "every board that ever stood on a date and level, replaced ones and drafts too",
             EDITIONS,
-            revision_rows,
+            rows_of_games(read_revisions),
         ),
         _view(
             "puzzles",
             "every different board that nights have brought",
             select(archive_plug(games_kept()[0]).puzzles(), _DRAWN_FROM),
-            puzzle_rows(*games_kept()),
+            rows_of_games(read_puzzles),
         ),
         *(
             _view(
                 f"puzzles_{game}",
                 f"the boards of {game_plug(game).title}, as numbers",
                 archive_plug(game).puzzles(),
-                puzzle_rows(game),
+                rows_of_games(read_puzzles, game),
             )
             for game in games_kept()
         ),

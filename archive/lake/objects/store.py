@@ -19,6 +19,7 @@ from obstore.store import AzureStore, ObjectStore
 from nightgrid.archive.lake.faults import NotExclusiveError
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.objects.errors import (
+    StoreFailedError,
     StoreRefusedError,
     os_errors,
 )
@@ -26,6 +27,11 @@ from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
 FIRST_BYTES = 131_072
 """Bytes that opening a file reads: all of a small one, the footer of most Parquet files."""
+_NO_LISTING = "invalid list response"
+"""What obstore says of a listing that is not XML, or not of this kind."""
+_NO_STORE = (
+    "does not answer as an object store does; look at its address, and whether a proxy answers"
+)
 PART_BYTES = 16 * 2**20
 """Larger files that replace another are sent in parts of this size."""
 CREATE_TRIES = 2
@@ -54,6 +60,7 @@ class Objects:
         self.url = url
         self._store = connect(url)
         self._slow: ObjectStore | None = None
+        self._is_store = False
         # Azure knows no ranges that count from the end.
         self._has_tails = not isinstance(self._store, AzureStore)
 
@@ -94,15 +101,44 @@ class Objects:
 
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List what names begin with a folder's."""
-        with os_errors():
-            if deep:
-                objects: Any = obstore.list(self._store, folder or None, chunk_size=1000).collect()
-                names: Any = ()
-            else:
-                here = obstore.list_with_delimiter(self._store, folder or None)
-                names, objects = here["common_prefixes"], here["objects"]
+        names: Any = ()
+        try:
+            with os_errors():
+                if deep:
+                    objects: Any = obstore.list(
+                        self._store, folder or None, chunk_size=1000
+                    ).collect()
+                else:
+                    here = obstore.list_with_delimiter(self._store, folder or None)
+                    names, objects = here["common_prefixes"], here["objects"]
+        except OSError as error:
+            if _NO_LISTING in str(error):
+                raise self._no_store(error) from None
+            raise
+        if not names and not objects:
+            self._check_is_store()
         folders = [pafs.FileInfo(name, pafs.FileType.Directory) for name in names]
         return [*folders, *(_file_info(**about) for about in objects)]
+
+    def _check_is_store(self) -> None:
+        """Raise StoreFailedError where a file that cannot be there is not answered as missing.
+
+        A page of a proxy that answers in place of the store is read as an empty listing.
+        """
+        if self._is_store:
+            return
+        try:
+            with os_errors():
+                obstore.head(self._store, f"no-such-file-{uuid.uuid4().hex}")
+        except (FileNotFoundError, StoreRefusedError):
+            self._is_store = True
+        except OSError as error:
+            raise self._no_store(error) from None
+        else:
+            raise self._no_store("it has every file")
+
+    def _no_store(self, why: object) -> StoreFailedError:
+        return StoreFailedError(f"{self.url.partition('?')[0]} {_NO_STORE} ({why})")
 
     def delete(self, path: str, *, durable: bool) -> None:  # noqa: ARG002 - nothing is quicker
         """Delete a file; one that is not there is no error."""

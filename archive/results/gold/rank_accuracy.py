@@ -27,8 +27,6 @@ from nightgrid.solvers.algebra import MEANT
 from nightgrid.solvers.question import clued_subject, question_of
 
 PATH = "gold/rank_accuracy.parquet"
-COLUMNS = RANK_ACCURACY
-"""Columns of this table."""
 _KEY = RANK_ACCURACY.names[: RANK_ACCURACY.names.index("job_id") + 1]
 BOUNDS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 """Bounds of the bins of the confidence that was said; .85 to .95 are the boards said to be 90 %

@@ -11,7 +11,6 @@ from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from obstore.store import MemoryStore
 
@@ -26,9 +25,9 @@ from nightgrid.archive.results.files import (
     SOLUTION_FILES,
     merge_answers,
     put_rows,
+    ranges_where,
     result_path,
     solution_path,
-    stream_where,
 )
 from nightgrid.archive.results.results import (
     find_results,
@@ -88,8 +87,8 @@ def is_whole(lake: Lake, jobs: int) -> None:
 
 
 def streamed(lake: Lake) -> Counter[str]:
-    batches = stream_where(lake, RESULT_FILES, pc.scalar(True), 100)
-    return Counter(name for batch in batches for name in batch.column("job_id").to_pylist())
+    tables = ranges_where(lake, RESULT_FILES)
+    return Counter(name for table in tables for name in table.column("job_id").to_pylist())
 
 
 @pytest.fixture(autouse=True)

@@ -17,9 +17,9 @@ from nightgrid.archive.lake.faults import (
     NewerSchemaError,
     set_aside,
 )
-from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS
-from nightgrid.archive.results.files import RESULT_FILES, result_path, stream_where
+from nightgrid.archive.results.files import RESULT_FILES, ranges_where, result_path
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, has_run, open_run, read_done
@@ -40,8 +40,8 @@ def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[
     except MissingFileError:
         # They were merged with those of other runs.
         is_one = pc.field("run_id") == run_id
-        for batch in stream_where(lake, RESULT_FILES, is_one, ROW_GROUP_ROWS):
-            yield pa.Table.from_batches([batch]).select(list(columns))
+        for table in ranges_where(lake, RESULT_FILES, is_one):
+            yield table.select(list(columns))
 
 
 def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:

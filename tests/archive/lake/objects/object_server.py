@@ -44,6 +44,7 @@ class ObjectServer(LoopbackServer):
     """Whether a file that is there stays when it is created."""
     has_tails: bool = True
     """Whether a part of a file may be asked for that is counted from its end."""
+    page: bytes | None = None
     """What a proxy answers to every request, in the place of the store."""
 
     def __post_init__(self) -> None:
@@ -66,7 +67,9 @@ class ObjectServer(LoopbackServer):
             self.requests.append(Seen(request.command, request.path, headers, body))
             if request.command == "PUT" and self.troubles:
                 trouble = self.troubles.pop(0)
-            if trouble.isdigit():
+            if self.page is not None:
+                status, sent, told = 200, self.page, {"Content-Type": "text/html"}
+            elif trouble.isdigit():
                 status, sent, told = int(trouble), b"", {}
             elif names[0] != "bucket":
                 code = "ContainerNotFound" if self.service == "az" else "NoSuchBucket"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -43,6 +44,19 @@ def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None
     with pytest.raises(MissingFileError, match="does not exist in the lake"):
         lake.read_bytes("runs/run=1/a b.json")
     assert sorted(server.objects) == ["lake/runs/run=10/x"]
+
+
+@pytest.mark.parametrize("page", [b"<html><body>Sign in</body></html>", b"<p>x<br></p>", b""])
+def test_a_page_in_the_place_of_a_listing_is_an_error_that_names_the_store(
+    server: ObjectServer, page: bytes
+) -> None:
+    """Given a proxy that answers 200 to everything, Then a lake is not taken for an empty one."""
+    lake = Lake.open(server.lake())
+    server.page = page
+    place = re.escape(f"{server.service}://bucket/lake")
+    for look in (lake.list, lake.folders):
+        with pytest.raises(TransientError, match=rf"{place}.*as an object store does"):
+            look("results")
 
 
 def test_a_new_file_is_sent_under_the_condition_of_its_service(server: ObjectServer) -> None:
