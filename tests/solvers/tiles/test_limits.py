@@ -15,7 +15,7 @@ from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.combo import combo
 from nightgrid.solvers.tiles.fewest_moves.fewest import fewest_moves
 from nightgrid.solvers.tiles.game import TilesGame
-from nightgrid.solvers.tiles.generate import Form, generate, generate_arrays
+from nightgrid.solvers.tiles.generate import Form, generate
 from nightgrid.solvers.tiles.model import Model, index, model_of
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
@@ -119,9 +119,9 @@ def test_what_is_not_asked_of_tiles_is_refused_in_one_sentence() -> None:
 
 @pytest.mark.parametrize("tiles", [50_000, 1_000_000])
 def test_large_boards_are_cleared_by_combo_and_by_trail(tiles: int) -> None:
-    form = Form(tiles=tiles, shapes_min=12, shapes_max=12)
-    feature = generate_arrays(form, 1, 1, names=False)["feature.values"]
-    model = index(np.full(tiles, 3), feature, 36)
+    rng = np.random.default_rng(1)
+    layers = [rng.permutation(np.arange(tiles) // 2 % 12) + 12 * layer for layer in range(3)]
+    model = index(np.full(tiles, 3), np.stack(layers, axis=1).ravel().astype(np.int32), 36)
     assert model.solvable
     assert shares_several(model)
     walk, used = combo(model)
@@ -228,10 +228,9 @@ def test_what_parts_know_is_joined_to_what_the_whole_knows() -> None:
 
 def test_generated_boards_have_the_form_that_was_asked_for() -> None:
     form = Form(tiles=20, layers=4, shapes_min=3, shapes_max=5)
-    many = generate_arrays(form, 7, 50)
-    for row in range(50):
-        puzzle = YES.from_arrays(many, row)
-        assert puzzle == generate(form, 7 + row)
+    for seed in range(50):
+        puzzle = generate(form, seed)
+        assert puzzle == generate(form, seed)
         assert [len(tile) for tile in puzzle.tiles] == [4] * 20
         assert model_of(puzzle).solvable
         for layer in range(4):
