@@ -92,7 +92,10 @@ class Scene:
 
     def middle(self) -> None:
         """Wait until a share of the chunks is done and every host is at work on another."""
-        wait_for(lambda: self.done() >= STRIKE_AFTER * self.chunks, "the middle of the run")
+        wait_for(
+            lambda: self.over() or self.done() >= STRIKE_AFTER * self.chunks,
+            "the middle of the run",
+        )
         # Where a run is short, or a host slow, the blow falls anyway.
         with contextlib.suppress(TimeoutError):
             busy = len(self.cluster.hosts)
