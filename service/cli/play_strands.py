@@ -18,7 +18,6 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.games.strands.playing.play import Answer, Guess, Play, Played
     from nightgrid.archive.payloads.published import Published
-    from nightgrid.service.games.strands.ranking import OpenedPlay
     from nightgrid.service.options.reading import Found
     from nightgrid.solvers.strands.puzzle import Puzzle
 
@@ -60,7 +59,10 @@ def play(
     Exit code: 0 every word was found, 2 no ranked cover agrees with the answers, 3 bad input, 130
     quit.
     """
-    from nightgrid.service.games.strands.ranking import within_budget
+    from nightgrid.archive.games import ranking_plug
+    from nightgrid.archive.games.strands.playing.conditioned import open_play
+    from nightgrid.archive.games.strands.ranking.meant import MeantGame
+    from nightgrid.service.games.strands.ranking import open_ranker, within_budget
     from nightgrid.service.options.reading import read_sources
 
     if json and not auto:
@@ -70,15 +72,19 @@ def play(
         if not json:
             say_head(found, published, published.puzzle)
         truth = _truth(published) if auto else None
-        opened = _opened(published)
-        if not json:
-            _say_ranker(opened)
+        ranker = open_ranker(MeantGame())
+        with_model = ranker.meanings is not None
         with within_budget():
-            played = _played(opened.play, truth, published, silent=json)
+            game = open_play(ranker, published.puzzle, published.clue, default_budget())
+            if not json:
+                say(f"Covers are ranked by {ranker.name}.")
+                if not with_model:
+                    say(sentence_of(ranking_plug().ALONE))
+            played = _played(game, truth, published, silent=json)
         if json:
-            ranker = {"ranker": opened.ranker, "with_model": opened.with_model}
+            names = {"ranker": ranker.name, "with_model": with_model}
             told = _to_json(played, published.puzzle)
-            emit(head_json(found, published.puzzle) | ranker | told)
+            emit(head_json(found, published.puzzle) | names | told)
         else:
             say(_ending(played))
         return Exit.OK if played.solved else Exit.UNSOLVABLE
@@ -101,21 +107,6 @@ def _of_strands(found: Found) -> Found:
             f"{game_plug('strands').title}, which is what play plays"
         )
     return found
-
-
-def _opened(published: Published) -> OpenedPlay:
-    from nightgrid.service.games.strands.ranking import opened_play
-
-    return opened_play(published.puzzle, published.clue, default_budget())
-
-
-def _say_ranker(opened: OpenedPlay) -> None:
-    """Print what ranks the covers, and whether its models took no part."""
-    from nightgrid.archive.games import ranking_plug
-
-    say(f"Covers are ranked by {opened.ranker}.")
-    if not opened.with_model:
-        say(sentence_of(ranking_plug().ALONE))
 
 
 def _truth(published: Published) -> dict[str, Answer]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.answers import (
+    cost_text,
     each_puzzle,
     head_json,
     outcome_json,
@@ -52,6 +53,8 @@ from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import check_ask, game_plug, titles
+from nightgrid.solvers.registry import game as game_named
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
@@ -117,15 +120,14 @@ def solve(
     """
     from nightgrid.service.options.reading import read_sources
 
-    searches = [name for name, wanted in (("rank", rank), ("disjoint", disjoint)) if wanted]
-    search = next(iter(searches), None)
     chosen = chosen_ask(
         first=first,
         count=count,
         all_=all_,
         limit=limit,
         best=best,
-        search=[f"--{name}" for name in searches],
+        rank=rank,
+        other="--disjoint" if disjoint else None,
     )
     check_range(seconds, "--seconds", MAX_BUDGET_S)
     budget = default_budget()
@@ -136,11 +138,11 @@ def solve(
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or game_plug(found.game).quick_ask
         check_ask(ask, found.game)
-        if search is not None and search not in service_plug(found.game).searches:
-            takers = titles([name for name, plug in ALL.items() if search in plug.searches])
+        if disjoint and not service_plug(found.game).chains:
+            takers = titles([name for name, plug in ALL.items() if plug.chains])
             title = game_plug(found.game).title
-            raise PermanentError(f"--{search} is for {takers}; this is {title}")
-        puzzle, bound = rules.bind(found.game, published.puzzle)
+            raise PermanentError(f"--disjoint is for {takers}; this is {title}")
+        puzzle, bound = rules.bind(found.game, published.puzzle, ask, published.clue)
         solve = _Solve(
             game=bound,
             found=found,
@@ -150,12 +152,11 @@ def solve(
             json=json,
             sampled=svg is not None,
             official=published.solution,
-            clue=published.clue,
         )
         if not json:
             say_head(found, published, puzzle)
         with solving_shown(bound):
-            status, solutions = solve.answer() if search is None else solve.search(search)
+            status, solutions = solve.disjoint() if disjoint else solve.answer()
         if svg is not None:
             solution = next(iter(solutions), None)
             write_file(svg, view(found.game).svg(puzzle, solution, published.clue), "--svg")
@@ -182,13 +183,13 @@ class _Solve:
     """Whether a solution is wanted where they are only counted."""
     official: Any = None
     """The payload's own solution. Nothing but a hint ever looks at it."""
-    clue: str | None = None
-    """What the payload says of the board."""
 
     def answer(self) -> tuple[Status, tuple[Any, ...]]:
         """Solve it, and write the answer as it comes."""
         if self.ask.kind == "all":
             return self._list_all()
+        if self.ask.kind == "meant":
+            return self._rank()
         outcome = self._solve(self.ask)
         solved = outcome.status is Status.SOLVED
         sample: tuple[Any, ...] = ()
@@ -204,26 +205,52 @@ class _Solve:
             say_failure(outcome, self._hint(outcome) or self._advice(outcome))
         return outcome.status, (*outcome.solutions, *sample)
 
-    def search(self, search: str) -> tuple[Status, tuple[Any, ...]]:
-        """Search otherwise than an ask does."""
+    def _rank(self) -> tuple[Status, tuple[Any, ...]]:
+        """Rank the solutions by how likely each was meant; draw the first."""
         plug = service_plug(self.found.game)
-        found = plug.search(search, self.game, self.puzzle, self.clue, self.budget)
+        plug.open_ranker(self.game)
+        outcome = self._solve(self.ask)
+        read = game_named(self.found.game).solution_from_json
+        solutions = tuple(map(read, outcome.solutions))
         if self.json:
-            emit(head_json(self.found, self.puzzle) | found.value)
-        else:
-            if not found.solutions:
-                say_unsolved(self.found.game, self.puzzle)
-            say(found.sentence)
-            listed = found.solutions[:SOLUTIONS_SHOWN]
-            if found.lists_itself:
-                for first in listed[:1]:
-                    say()
-                    say_drawing(plug.view().solution(self.puzzle, first))
-                return found.status, found.solutions
-            say_best(plug.view(), self.puzzle, listed)
-            if len(found.solutions) > SOLUTIONS_SHOWN:
-                say(f"and {len(found.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
-        return found.status, found.solutions
+            emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
+            return outcome.status, solutions
+        if not solutions:
+            say_unsolved(self.found.game, self.puzzle)
+        if outcome.reason:
+            say_failure(outcome)
+            return outcome.status, solutions
+        ranker, took_ns = self.game.solver_version, outcome.statistics.kernel_ns
+        for line in plug.ranked_lines(outcome.solutions, ranker, took_ns):
+            say(line)
+        for first in solutions[:1]:
+            say()
+            say_drawing(plug.view().solution(self.puzzle, first))
+        return outcome.status, solutions
+
+    def disjoint(self) -> tuple[Status, tuple[Any, ...]]:
+        """Find a largest set of chains of which no two share a word."""
+        from nightgrid.service.games.letterboxed.chain_sets import disjoint_set
+
+        outcome, bounds = disjoint_set(self.game, self.puzzle, self.budget)
+        if self.json:
+            answer = outcome_json(self.game, Ask(kind="all"), outcome)
+            emit(head_json(self.found, self.puzzle) | answer | bounds)
+            return outcome.status, outcome.solutions
+        if not outcome.solutions:
+            say_unsolved(self.found.game, self.puzzle)
+            say_failure(outcome)
+            return outcome.status, ()
+        at_most, of = bounds["at_most"], bounds["of"]
+        proven = outcome.status is Status.SOLVED
+        largest = "no set is larger" if proven else f"no set has more than {at_most:,}"
+        chains = plural(len(outcome.solutions), "chain")
+        say(f"{chains} of {of:,} share no word; {largest}. Found in {cost_text(outcome)}:")
+        shown = view(self.found.game)
+        say_best(shown, self.puzzle, outcome.solutions[:SOLUTIONS_SHOWN])
+        if len(outcome.solutions) > SOLUTIONS_SHOWN:
+            say(f"and {len(outcome.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
+        return outcome.status, outcome.solutions
 
     def _hint(self, outcome: Outcome[Any]) -> str:
         """Return which official words the word list lacks where there is no solution."""

@@ -16,7 +16,6 @@ from nightgrid.solvers.registry import game_plug
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
     from nightgrid.service.drawing import View
-    from nightgrid.solvers.algebra import Budget, Status
     from nightgrid.solvers.game_contract import Game
 
 SAMPLES = Path(__file__).parents[1] / "sample"
@@ -62,21 +61,6 @@ class Payload(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
-    """What a search beside the asks has found."""
-
-    status: Status
-    solutions: tuple[Any, ...] = ()
-    """In canonical order."""
-    sentence: str
-    """What was found, for people."""
-    value: dict[str, Any]
-    """The same as JSON, in the names of an outcome."""
-    lists_itself: bool = False
-    """Whether the sentence lists the solutions, so that no list by score follows it."""
-
-
 class ServicePlug:
     """One game at the doors. A game overrides what it has; the rest says that it has none.
 
@@ -94,8 +78,8 @@ class ServicePlug:
     """Options that switch rules."""
     sides: bool = False
     """Whether a person may type a board by its sides instead of naming a file."""
-    searches: tuple[str, ...] = ()
-    """Searches of `solve` that are none of the asks."""
+    chains: bool = False
+    """Whether solutions are chains of words, of which a set may share none."""
     sample: Path | None = None
     """The bundled archive, if there is one."""
     sample_days: int | None = None
@@ -143,10 +127,8 @@ class ServicePlug:
         """Read a board that is typed by its sides."""
         raise NotImplementedError
 
-    def search(
-        self, name: str, game: Game[Any, Any], puzzle: Any, clue: str | None, budget: Budget
-    ) -> SearchResult:
-        """Search as one of `searches` says. `clue` is what the payload says of the board."""
+    def open_ranker(self, game: Any) -> None:
+        """Open what the game answers `meant` with, if it does; show how far that is."""
         raise NotImplementedError
 
     def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:  # noqa: ARG002

@@ -168,11 +168,11 @@ def chosen_ask(
     limit: int | None = None,
     best: int | None = None,
     rank: bool = False,
-    search: Sequence[str] = (),
+    other: str | None = None,
 ) -> Ask | None:
     """Read which answer is wanted from the options that say so, of which one at most is given.
 
-    `search` names options that want something else than an ask. Returns None when no ask is given.
+    `other` is an option that wants something else than an ask. Returns None when no ask is given.
     Raises PermanentError when several are, or when --limit stands without --all.
     """
     asks = {
@@ -184,7 +184,7 @@ def chosen_ask(
         "--rank": MEANT if rank else None,
     }
     given = {option: ask for option, ask in asks.items() if ask is not None}
-    chosen = [*given, *search]
+    chosen = [*given, *filter(None, [other])]
     if len(chosen) > 1:
         raise PermanentError(f"{' and '.join(chosen)} exclude one another; give one of them")
     if limit is not None and not all_:

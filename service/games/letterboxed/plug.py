@@ -12,7 +12,6 @@ from nightgrid.service.games.plug import (
     GameOption,
     OptionError,
     Payload,
-    SearchResult,
     ServicePlug,
     dated,
     whole_number,
@@ -21,7 +20,6 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Fault, Published
-    from nightgrid.solvers.algebra import Budget
     from nightgrid.solvers.game_contract import Game
     from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 
@@ -69,7 +67,7 @@ class LetterBoxedServicePlug(ServicePlug):
         ),
     )
     sides = True
-    searches = ("disjoint",)
+    chains = True
 
     def typed(self, text: str) -> Published | Fault:
         """Read the sides of a board, with commas or spaces between them."""
@@ -88,19 +86,6 @@ class LetterBoxedServicePlug(ServicePlug):
             place = error.place.replace("sides", "--sides", 1)
             return input_fault(error.rule, error.detail, place)
         return Published(date=None, level=None, puzzle=puzzle)
-
-    def search(
-        self,
-        name: str,  # noqa: ARG002 - there is one search
-        game: Game[Any, Any],
-        puzzle: Any,
-        clue: str | None,  # noqa: ARG002 - boards of Letter Boxed have none
-        budget: Budget,
-    ) -> SearchResult:
-        """Choose as many chains as possible of which no two share a word."""
-        from nightgrid.service.games.letterboxed.chain_sets import disjoint_set
-
-        return disjoint_set(cast("LetterBoxedGame", game), puzzle, budget)
 
     def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:
         """Count the words or letters of the first chain: chains come best first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from nightgrid.service.games.plug import (
     SAMPLES,
@@ -13,16 +13,11 @@ from nightgrid.service.games.plug import (
     OptionError,
     Payload,
     Said,
-    SearchResult,
     ServicePlug,
     dated,
     whole_number,
 )
 from nightgrid.solvers.errors import InvalidPuzzleError
-
-if TYPE_CHECKING:
-    from nightgrid.solvers.algebra import Budget
-    from nightgrid.solvers.game_contract import Game
 
 CENTI = 100
 """Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -113,20 +108,11 @@ class StrandsServicePlug(ServicePlug):
         ),
     )
 
-    searches = ("rank",)
+    def open_ranker(self, game: Any) -> None:
+        """Open the vocabulary and the models; the first time vectors are made of them."""
+        from nightgrid.service.games.strands.ranking import open_ranker
 
-    def search(
-        self,
-        name: str,  # noqa: ARG002 - there is one search
-        game: Game[Any, Any],
-        puzzle: Any,
-        clue: str | None,
-        budget: Budget,
-    ) -> SearchResult:
-        """Rank the covers of a board."""
-        from nightgrid.service.games.strands.ranking import rank_board
-
-        return rank_board(game.rules, puzzle, clue, budget)
+        open_ranker(game)
 
     def ranked_lines(
         self, covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int

@@ -1,29 +1,21 @@
-"""`solve --rank`: the covers of a board in the order in which they may have been meant."""
+"""What ranks the covers of a board by how likely each was meant, and its answer in words."""
 
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
-from nightgrid.archive.games.strands.playing.conditioned import open_play
-from nightgrid.archive.games.strands.playing.play import Play
 from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
-from nightgrid.archive.games.strands.ranking.ranker import default_ranker
-from nightgrid.service.games.plug import SearchResult
+from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.service.terminal.console import duration, sentence_of
 from nightgrid.service.terminal.progress import OnceLine
-from nightgrid.solvers.algebra import MEANT, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
-from nightgrid.solvers.strands.puzzle import Puzzle
-from nightgrid.solvers.strands.solution import cover_from_json
 from nightgrid.solvers.strands.states.engine import reason_of
 
 SHOWN = 5
@@ -82,58 +74,15 @@ def _terms_text(terms: Mapping[str, float]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {number:+.1f}" for name, number in strongest)
 
 
-def rank_board(rules: str, puzzle: Puzzle, clue: str | None, budget: Budget) -> SearchResult:
-    """Rank the covers of a board under the game's own rules.
-
-    Raises PermanentError for other rules, and for a board that cannot be ranked.
-    """
-    game = MeantGame(rules)
-    board = game.clued(puzzle, clue)
-    game.open(_progress())
-    started = time.perf_counter_ns()
-    outcome = game.solve(board, MEANT, None, budget)
-    took_ns = time.perf_counter_ns() - started
-    ranker, covers = game.solver_version, outcome.solutions
-    return SearchResult(
-        status=outcome.status,
-        solutions=tuple(map(cover_from_json, covers)),
-        sentence=sentence_of(outcome.reason)
-        if outcome.reason
-        else "\n".join(ranked_lines(covers, ranker, took_ns)),
-        value={
-            "search": "rank",
-            "status": str(outcome.status),
-            "wall_ns": took_ns,
-            "reason_code": outcome.reason_code,
-            "reason": outcome.reason,
-            "clue": clue,
-            "weights": ranker.removesuffix(ALONE_SUFFIX),
-            "with_model": not ranker.endswith(ALONE_SUFFIX),
-            "solutions": list(covers),
-        },
-        lists_itself=True,
-    )
+def open_ranker(game: MeantGame) -> Ranker:
+    """Open what ranks on this machine, and show how far its vectors are if they are made."""
+    return game.open(_progress())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenedPlay:
-    """A board that is played, and what ranks its covers."""
-
-    play: Play
-    ranker: str
-    """Name of what ranks."""
-    with_model: bool
-
-
-def opened_play(puzzle: Puzzle, clue: str | None, budget: Budget) -> OpenedPlay:
-    """Begin to play a board; the budget is that of each ranking.
-
-    Raises PermanentError for a board that cannot be ranked, or not within the budget.
-    """
-    ranker = default_ranker(_progress())
-    with within_budget():
-        play = open_play(ranker, puzzle, clue, budget)
-    return OpenedPlay(play=play, ranker=ranker.name, with_model=ranker.meanings is not None)
+@functools.cache
+def _progress() -> OnceLine:
+    """Make the line of the vectors: one, since rankers are known by it."""
+    return OnceLine("vectors of the vocabulary, made once and kept if stopped")
 
 
 @contextmanager
@@ -145,9 +94,3 @@ def within_budget() -> Iterator[None]:
         raise PermanentError(str(error)) from error
     except BudgetSpentError as error:
         raise PermanentError(f"ranking ended: {reason_of(error).sentence}") from error
-
-
-@functools.cache
-def _progress() -> OnceLine:
-    """Make the line of the vectors: one, since rankers are known by it."""
-    return OnceLine("vectors of the vocabulary, made once and kept if stopped")

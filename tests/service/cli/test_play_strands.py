@@ -9,10 +9,10 @@ import pytest
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.playing.play import Answer, Play
+from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
-from nightgrid.service.games.strands import ranking
 from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
@@ -28,7 +28,7 @@ BOARD = {"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}
 @pytest.fixture(autouse=True)
 def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
     small = Ranker(fitted_weights(), vocabulary_of(WORDS, set(WORDS), []), None)
-    monkeypatch.setattr(ranking, "default_ranker", lambda _progress: small)
+    monkeypatch.setattr(MeantGame, "open", lambda *_: small)
 
 
 def say(monkeypatch: pytest.MonkeyPatch, truth: dict[str, str]) -> None:
