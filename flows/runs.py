@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.runs.status import read_run_status
 from nightgrid.workers.settings import Settings, load_settings
@@ -125,7 +124,14 @@ def how_far(settings: RunSettings, run_id: str, *, cancelled: bool) -> str:
     return f"{how}; {settings.way_on(run_id, cancelled=cancelled)}"
 
 
-def endings(figures: Mapping[str, Any]) -> str:
-    """Write how many jobs ended how, by figures in the names of statuses."""
-    told = ((figures.get(status.value), status.value.replace("_", " ")) for status in Status)
-    return ", ".join(f"{count:,} {name}" for count, name in told if count)
+def figures_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Write figures as (name, value) for people; those that are empty are left out."""
+    return [(name.replace("_", " "), _shown(value)) for name, value in figures.items() if value]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -23,7 +23,7 @@ from nightgrid.archive.results.contradictions import contradictions
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.attention import AttentionItem, contradicting, in_quarantine, unanswered
 from nightgrid.flows.cluster import work_run
-from nightgrid.flows.count.figures import figures_of_puzzles, figures_of_run
+from nightgrid.flows.count.figures import figures_of_puzzles
 from nightgrid.flows.count.planner import (
     PlannedCount,
     Planner,
@@ -31,7 +31,7 @@ from nightgrid.flows.count.planner import (
     planner_of,
 )
 from nightgrid.flows.count.report import CountReport
-from nightgrid.flows.count.settings import CountSettings, asked_of, rests_on_others, run_name
+from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import SILENT, AsStep, InFlow, Watch, plain, stopped
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import TransientError
@@ -39,7 +39,6 @@ from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.runs.manifest import Run, has_plan, has_run, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import PlanPass
 from nightgrid.workers.runs.plan.planner import estimate_run
-from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.status import is_cancelled, read_run_status, resume_run
 from nightgrid.workers.upkeep import tidy
 
@@ -158,11 +157,6 @@ def solve_count(
     )
 
 
-def _gave_up(done: Mapping[str, Any] | None) -> bool:
-    """Return whether a run has ended with jobs that another one may have answered since."""
-    return done is not None and not statuses_of(Retry.ALL).isdisjoint(done["statuses"])
-
-
 def report_count(
     settings: CountSettings,
     corpus: Corpus,
@@ -177,29 +171,19 @@ def report_count(
     """
     lake = settings.lake
     run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
-    across = rests_on_others(run, done) or (planned.finished and _gave_up(done))
-    if across:
-        figures = figures_of_puzzles(lake, run.question, corpus.puzzle_ids())
-    else:
-        figures = figures_of_run(lake, done)
+    figures = figures_of_puzzles(lake, run.question, corpus.puzzle_ids())
     if figures.jobs < run.job_count + run.answered_count:
         raise TransientError(
             "answers of this corpus were dropped while it was counted; the same command works them"
         )
-    results = None if across or done is None else done["results"]
-    if results is not None and not lake.exists(results):
-        results = None  # merged with those of other runs
     # Globs that DuckDB reads.
-    paths = {
-        "results": results or "results/*.parquet",
-        "rows": f"{corpus.rows_path}/*.parquet",
-    }
+    paths = {"results": "results/*.parquet", "rows": f"{corpus.rows_path}/*.parquet"}
     if settings.ask.kind in ("first", "best", "all"):
         paths["solutions"] = "solutions/*.parquet"
     if done is not None and done.get("solution_files"):
         paths["listings"] = f"{files_folder(run.run_id)}/*/*.parquet"
     changed = [] if planned.finished else contradictions_of(lake, corpus, run)
-    looks = attention_of(lake, corpus, run, figures.statuses, across=across)
+    looks = attention_of(lake, corpus, run, figures.statuses)
     return replace(
         report,
         rules=run.question.rules,
@@ -218,28 +202,25 @@ def report_count(
 
 
 def attention_of(
-    lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, int], *, across: bool
+    lake: Lake, corpus: Corpus, run: Run, statuses: Mapping[str, int]
 ) -> list[AttentionItem]:
     """List the puzzles of a corpus without an answer, and its rows in quarantine.
 
     A board without a solution is listed unless a generator made the corpus, for which it is an
-    answer like any other. `across` reads the results of all runs instead of this run's.
+    answer like any other.
     """
     wanted = RowFilter(games=(corpus.game,), question=run.question)
     figures = dict(statuses)
     if is_generator_spec(corpus.name):
         figures.pop(Status.UNSOLVABLE, None)
-    if across:
-        ids: list[pa.ChunkedArray] = []
+    ids: list[pa.ChunkedArray] = []
 
-        def within(table: pa.Table) -> pa.Table:
-            if not ids:
-                ids.append(corpus.puzzle_ids())
-            return table.filter(pc.is_in(table.column("puzzle_id"), value_set=ids[0]))
+    def within(table: pa.Table) -> pa.Table:
+        if not ids:
+            ids.append(corpus.puzzle_ids())
+        return table.filter(pc.is_in(table.column("puzzle_id"), value_set=ids[0]))
 
-        found = unanswered(lake, wanted, figures, within)
-    else:
-        found = unanswered(lake, replace(wanted, runs=frozenset({run.run_id})), figures)
+    found = unanswered(lake, wanted, figures, within)
     broken = (
         row
         for table in lake.scan(corpus.rows_path, CORPUS_ROWS, CORPUS_ROWS.names)

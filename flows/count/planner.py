@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -15,7 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.cluster import OwnWorkers
 from nightgrid.flows.count.settings import CountSettings, asked_of, first_run, run_name
 from nightgrid.solvers.child_processes import pool_of
-from nightgrid.solvers.errors import PermanentError, RefusalError, TransientError
+from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.logs import log_path, log_to
 from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
@@ -23,10 +24,6 @@ from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.status import is_cancelled, read_run_status
 
-LAKE_PAUSE_S = 0.2
-"""Pause after the lake failed a planner, before the next try."""
-LAKE_CAME_BACK_S = 5.0
-"""A try that went on for longer did not fail at once: the lake was there meanwhile."""
 PLAN_WAIT_S = 0.02
 """Pause before looking again whether there is something to work."""
 
@@ -171,17 +168,9 @@ def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:
             "expected the same words until the plan is complete. The same command begins another "
             "count"
         )
-    failed_at: float | None = None
-    while True:
-        begun = time.monotonic()
-        try:
-            extend_run(asking, corpus.tables, run_id)
-            return
-        except RefusalError:
-            raise
-        except TransientError:
-            if failed_at is None or time.monotonic() - begun > LAKE_CAME_BACK_S:
-                failed_at = time.monotonic()
-            if time.monotonic() - failed_at > settings.workers.broker_patience_seconds:
-                raise
-            time.sleep(LAKE_PAUSE_S)
+    from nightgrid.workers.driver.drive import Patience
+
+    seconds = settings.workers.broker_patience_seconds
+    Patience("the lake", seconds, threading.Event()).insist(
+        lambda: extend_run(asking, corpus.tables, run_id)
+    )

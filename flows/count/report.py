@@ -11,7 +11,7 @@ from nightgrid.archive.corpus.corpus import LAKE
 from nightgrid.archive.games.generator_spec import is_generator_spec
 from nightgrid.flows.attention import CONTRADICTION, QUARANTINE, AttentionItem, attention_sections
 from nightgrid.flows.count.figures import Figures
-from nightgrid.flows.runs import endings
+from nightgrid.flows.runs import figures_table
 from nightgrid.solvers.algebra import Status
 from nightgrid.workers.runs.retry_option import Retry
 
@@ -75,30 +75,18 @@ class CountReport:
         """States kept per second of solving; None when nothing was worked."""
         return self.states_worked / self.solve_seconds if self.chunks_worked else None
 
-    def sentence(self) -> str:
-        """Write in one sentence what the count came to."""
-        if self.finished_before:
-            puzzles = f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus}"
-            left = [status for status in _RETRIED if self.figures.statuses[status]]
-            if left:
-                told = (f"{self.figures.statuses[s]:,} {s.replace('_', ' ')}" for s in left)
-                which = left[0] if len(left) == 1 else Retry.ALL
-                return (
-                    f"Nothing new to do: of {puzzles}, {' and '.join(told)}, which --retry {which} "
-                    "works again."
-                )
-            return f"Nothing to do: all {puzzles} are answered."
-        known = f"; {self.already_known:,} were known already" if self.already_known else ""
-        rate = self.jobs_per_second
-        pace = f", {_rate(rate)} a second" if rate else ""
-        unsettled = (Status.INVALID, Status.OVER_BUDGET, Status.POISON)
-        why = any(self.figures.statuses[status.value] for status in unsettled)
-        noun = "puzzle" if self.planned == 1 else "puzzles"
-        return (
-            f"{self.planned:,} {self.game} {noun} answered in {self.solve_seconds:.1f} s{pace} "
-            f"({endings(self.figures.statuses)}){known}."
-            + (" The column reason of the results says why some have no answer." if why else "")
-        )
+    def nothing_to_do(self) -> str:
+        """Write in one sentence that all was answered before, or given up."""
+        puzzles = f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus}"
+        left = [status for status in _RETRIED if self.figures.statuses[status]]
+        if left:
+            told = (f"{self.figures.statuses[s]:,} {s.replace('_', ' ')}" for s in left)
+            which = left[0] if len(left) == 1 else Retry.ALL
+            return (
+                f"Nothing new to do: of {puzzles}, {' and '.join(told)}, which --retry {which} "
+                "works again."
+            )
+        return f"Nothing to do: all {puzzles} are answered."
 
     @property
     def poisoned(self) -> bool:
@@ -172,34 +160,18 @@ class CountReport:
 
     def table(self) -> list[tuple[str, str]]:
         """List the figures as (name, value) for a table."""
-        figures = self.figures
-        jobs_rate, states_rate = self.jobs_per_second, self.states_per_second
-        has_rates = jobs_rate is not None and states_rate is not None
-
-        def some(number: int) -> str:
-            return f"{number:,}" if number else ""
-
-        shown = {
-            "corpus": self.corpus,
-            "game": self.game,
-            "puzzles": f"{self.rows:,}",
-            "different ones": f"{self.planned + self.already_known:,}",
-            "in quarantine": some(self.quarantined),
-            "contradictions": some(self.contradictions),
-            "known already": some(self.already_known),
-            "run": self.run_id or "",
-            "chunks found done": some(self.chunks_found),
-            "chunks worked": some(self.chunks_worked),
-            **{s.value.replace("_", " "): some(figures.statuses[s.value]) for s in Status},
-            "states": f"{figures.states:,}",
-            "seconds in kernels": f"{figures.kernel_ns / 1e9:,.1f}",
-            "failures of chunks": some(self.failures),
-            "jobs a second": _rate(jobs_rate or 0) if has_rates else "",
-            "states a second": f"{states_rate:,.0f}" if has_rates else "",
-            "seconds of solving": f"{self.solve_seconds:.1f}" if self.solve_seconds else "",
-            "seconds in all": f"{self.wall_seconds:.1f}",
+        names = (
+            *("corpus", "game", "rows", "quarantined", "contradictions", "already_known", "run_id"),
+            *("chunks_found", "chunks_worked", "failures", "jobs_per_second", "states_per_second"),
+            *("solve_seconds", "wall_seconds"),
+        )
+        figures = {
+            **{name: getattr(self, name) for name in names},
+            **self.figures.statuses,
+            "states": self.figures.states,
+            "kernel_seconds": self.figures.kernel_ns / 1e9,
         }
-        return [(name, text) for name, text in shown.items() if text]
+        return figures_table(figures)
 
     def to_json(self) -> dict[str, Any]:
         """Write the report as a JSON object."""

@@ -93,17 +93,21 @@ def prune_lake(
                 yield old
 
 
+def _whole(
+    lake: Lake, table: str, noun: str, paths: list[str], delete: Callable[[], object]
+) -> Iterator[Old]:
+    """Make one entry of files and folders that go as a whole; none without any."""
+    if paths:
+        freed = _bytes_in(lake, paths)
+        yield Old(
+            table=table, count=len(paths), noun=noun, paths=paths, freed_bytes=freed, delete=delete
+        )
+
+
 def _old_runs(lake: Lake, before: dt.datetime) -> Iterator[Old]:
     runs = old_runs(lake, before)
-    if runs:
-        yield Old(
-            table="runs",
-            count=len(runs),
-            noun="ended runs",
-            paths=(paths := [run_folder(run) for run in runs]),
-            freed_bytes=_bytes_in(lake, paths),
-            delete=partial(prune_runs, lake, runs),
-        )
+    paths = [run_folder(run) for run in runs]
+    return _whole(lake, "runs", "ended runs", paths, partial(prune_runs, lake, runs))
 
 
 def _old_damaged(lake: Lake, before: dt.datetime) -> Iterator[Old]:
@@ -113,15 +117,7 @@ def _old_damaged(lake: Lake, before: dt.datetime) -> Iterator[Old]:
         for path in old:
             lake.delete(path, durable=False)
 
-    if old:
-        yield Old(
-            table="damaged",
-            count=len(old),
-            noun="files that a repair moved away",
-            paths=old,
-            freed_bytes=sum(stamp[0] for path in old if (stamp := lake.stamp(path)) is not None),
-            delete=delete,
-        )
+    return _whole(lake, "damaged", "files that a repair moved away", old, delete)
 
 
 def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
@@ -132,15 +128,9 @@ def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
         for path in lake.folders(CORPORA)
         if all(written < limit_ns for _, written in lake.stamps(path, deep=True).values())
     ]
-    if old and None not in ends_of_runs(lake).values():
-        yield Old(
-            table="corpora",
-            count=len(old),
-            noun="corpora",
-            paths=old,
-            freed_bytes=_bytes_in(lake, old),
-            delete=partial(_delete_corpora, lake, old),
-        )
+    if None in ends_of_runs(lake).values():
+        old = []
+    return _whole(lake, "corpora", "corpora", old, partial(_delete_corpora, lake, old))
 
 
 def _delete_corpora(lake: Lake, folders: list[str]) -> None:
@@ -256,7 +246,9 @@ def _older(lake: Lake, place: str, before: dt.datetime) -> list[str]:
 
 
 def _bytes_in(lake: Lake, folders: Iterable[str]) -> int:
-    return sum(sum(lake.sizes(path).values()) for path in folders)
+    """Add up what lies in folders, and files as they are."""
+    found = ((lake.stamp(path), lake.sizes(path)) for path in folders)
+    return sum(sum(sizes.values()) if sizes else stamp[0] if stamp else 0 for stamp, sizes in found)
 
 
 def _unix_ns(time: dt.datetime) -> int:

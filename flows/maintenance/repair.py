@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from nightgrid.archive.ingest.lost_words import (
     games_with_words,
@@ -51,10 +50,6 @@ class Mended:
     what: str
     """One sentence: what was done, or why nothing could be."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Write it for programs."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilt:
@@ -63,10 +58,6 @@ class Rebuilt:
     game: str
     editions: int
     quarantined: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Write it for programs."""
-        return asdict(self)
 
 
 def maintaining(lake: Lake) -> AbstractContextManager[Lease]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from nightgrid.archive.games import ranking_plug
@@ -43,16 +43,7 @@ class RankReport:
 
     def to_json(self) -> dict[str, Any]:
         """Write it as JSON, counts by month."""
-        return {
-            "ranker": self.ranker,
-            "boards": self.boards,
-            "ranked": self.ranked,
-            "known": self.known,
-            "fitted_until": self.fitted_until,
-            "months": [month.to_json() for month in self.months],
-            "all": self.whole.to_json(),
-            "path": self.path,
-        }
+        return {**asdict(self), "all": asdict(self.whole)}
 
 
 def rank_lake(settings: RunSettings, on_progress: Callable[[Any], None] = ignore) -> RankReport:

@@ -14,17 +14,12 @@ from nightgrid.flows.attention import (
     AttentionItem,
     attention_sections,
 )
-from nightgrid.flows.runs import endings
+from nightgrid.flows.runs import figures_table
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
 
-_UNLISTED = {
-    "paths", "wall_seconds", "fetch_failures", "made_anew", "source_trouble", "attention", "lake",
-    "ranked", "ranker", "with_model",
-}  # fmt: skip
-"""Fields that the table of figures leaves out."""
-_SHOWN_IF_ANY = {"observations", "contradictions"}
-"""Fields that it shows where they are not 0."""
+_UNLISTED = {"paths", "fetch_failures", "made_anew", "source_trouble", "attention", "lake"}
+"""Fields that the table of figures leaves out: lines of their own, and texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,40 +171,10 @@ class GameReport:
             self.lake,
         )
 
-    def sentence(self) -> str:
-        """Write in one sentence what the night came to."""
-        if self.failure:
-            return f"{self.game} failed: {self.failure}"
-        if not self.planned and not self.already_known:
-            why = f" ({self.source_trouble})" if self.source_trouble else ""
-            return f"Nothing to solve: the lake has no {self.game} puzzle{why}."
-        if not self.planned and self.known_poison:
-            return (
-                f"Nothing new to solve: {self.known_poison:,} of {self.already_known:,} "
-                f"{self.game} jobs are poison, which --retry poison works again."
-            )
-        if not self.planned:
-            return (
-                f"Nothing to solve: the lake had the answer to all {self.already_known} "
-                f"{self.game} jobs already."
-            )
-        known = f"; {self.already_known:,} were known already" if self.already_known else ""
-        return (
-            f"{self.planned:,} {self.game} jobs worked ({endings(dataclasses.asdict(self))}) "
-            f"in {self.wall_seconds:.1f} s{known}."
-        )
-
     def table(self) -> list[tuple[str, str]]:
         """List the figures as (name, value) for a table."""
-        shown = [
-            (name.name.replace("_", " "), _text(getattr(self, name.name)))
-            for name in dataclasses.fields(self)
-            if name.name not in _UNLISTED
-            and (name.name not in _SHOWN_IF_ANY or getattr(self, name.name))
-            and getattr(self, name.name) != ""
-        ]
-        failures = ("fetch failures", str(len(self.fetch_failures)))
-        return [*shown, failures, ("wall seconds", f"{self.wall_seconds:.1f}")]
+        names = (name.name for name in dataclasses.fields(self) if name.name not in _UNLISTED)
+        return figures_table({name: getattr(self, name) for name in names})
 
     def to_json(self) -> dict[str, Any]:
         """Write the report as a JSON object."""
@@ -276,11 +241,3 @@ class NightFailedError(NightgridError):
         why = (f"{r.game}: {r.failure or r.source_trouble}" for r in report.games if r.failed)
         super().__init__(" ".join([report.sentence(), *why]))
         self.report = report
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return "-" if value is None else str(value)

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.ingest.fetch import REFRESH_DAYS
@@ -23,14 +26,21 @@ FIRST_PAYLOADS = 8
 """How many payloads of a folder are looked at to tell its game."""
 
 
+def _parsed(ask: Ask | str) -> Ask:
+    return Ask.parse(ask) if isinstance(ask, str) else ask
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightGame:
     """One game of a night. Raises PermanentError for a value that no night can have."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+    """For what reads and writes it as JSON: the parameters of a flow."""
+
     source: str
     """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
     game: str = DEFAULT_GAME
-    asks: tuple[Ask, ...] = ()
+    asks: tuple[Annotated[Ask, BeforeValidator(_parsed), PlainSerializer(str)], ...] = ()
     """What is asked of every puzzle, each ask a run of its own; empty: what the game has
     for a night."""
     rules: str = ""

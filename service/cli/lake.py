@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -138,7 +139,7 @@ def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
     told = list(repair_lake(lake, on_file))
     if json:
         for mended in told:
-            emit(mended.to_json())
+            emit(asdict(mended))
     elif told:
         rows = [("mended" if one.mended else "left", one.path, one.what) for one in told]
         say_table(("outcome", "file", "what was done"), rows, whole=1)
@@ -152,7 +153,7 @@ def _rebuild(lake: Lake, games: Sequence[str], *, json: bool) -> int:
 
     for done in rebuild_lake(lake, games):
         if json:
-            emit(done.to_json())
+            emit(asdict(done))
             continue
         say(
             f"{done.game}: {done.editions:,} editions and {done.quarantined:,} rows of "

@@ -224,7 +224,7 @@ def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
         for report in reports:
             say()
             say_figures(report.table(), game_plug(report.game).title)
-            say_end(report.sentence(), report.paths)
+            say_end(report.paths)
         return
     path = next((r.paths[COUNTS] for r in reports if r.editions and COUNTS in r.paths), None)
     if path is not None:

@@ -146,10 +146,8 @@ def say_attention(sections: Sequence[tuple[str, Sequence[str]]]) -> None:
             say(f"  {line}")
 
 
-def say_end(sentence: str, paths: Mapping[str, str]) -> None:
-    """Write what a job came to, and where the Parquet lies that it wrote."""
-    say()
-    say(sentence)
+def say_end(paths: Mapping[str, str]) -> None:
+    """Write where the Parquet lies that a job wrote."""
     say()
     say("The Parquet lies in:")
     width = max((len(name) for name in paths), default=0)

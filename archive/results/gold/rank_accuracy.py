@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -169,10 +169,6 @@ class Month:
     listed: int
     misses: Mapping[str, int]
     """By the code of the class."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Write it as JSON."""
-        return {**asdict(self), "misses": dict(self.misses)}
 
 
 def accuracy_by_month(lake: Lake, ranker: str) -> list[Month]:

@@ -155,7 +155,7 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     """Write the report of a count: its line, what deserves a look, its distribution."""
     say(report.line())
     if report.finished_before:
-        say(report.sentence())
+        say(report.nothing_to_do())
     say_attention(report.attention_sections())
     if verbose:
         say()
@@ -177,7 +177,7 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     if figures.longest_puzzle is not None:
         say(f"Longest in the kernel: {duration(figures.longest_ns)}, {figures.longest_puzzle}.")
     if verbose:
-        say_end(report.sentence(), report.paths)
+        say_end(report.paths)
     else:
         say("Every figure and table: --verbose")
     say()

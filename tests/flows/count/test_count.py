@@ -146,7 +146,7 @@ def test_the_same_count_again_does_nothing_and_says_so(settings: Count):
     first = run(settings())
     again = run(settings(), on_progress=lambda _: pytest.fail("something was worked"))
     assert again.finished_before
-    assert again.sentence().startswith("Nothing to do: all 60 pips puzzles of pips:n=60")
+    assert again.nothing_to_do().startswith("Nothing to do: all 60 pips puzzles of pips:n=60")
     assert again.figures == first.figures
     shorter = run(settings("pips:n=20,mix=hard,seed=4"))
     assert (shorter.planned, shorter.already_known, shorter.finished_before) == (0, 20, True)
@@ -258,7 +258,7 @@ def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp
         assert report.figures.statuses["over_budget"] == 1
         listed = [item.puzzle_id for item in report.attention if item.kind == "over_budget"]
         assert len(listed) == 1
-    told = run(count).sentence()
+    told = run(count).nothing_to_do()
     assert told.startswith("Nothing new to do: of 8 pips puzzles of pips:n=8"), told
     assert told.endswith(", 1 over budget, which --retry over_budget works again.")
 

@@ -1,4 +1,4 @@
-"""A night in one sentence, in a table and as JSON."""
+"""A night in one line, what of it needs attention, and its exit code."""
 
 from __future__ import annotations
 
@@ -16,36 +16,6 @@ from nightgrid.service.terminal.console import Exit, exit_for_many
 
 def night(**figures) -> GameReport:
     return GameReport(game="pips", ask="count", **figures)
-
-
-def test_the_sentence_names_every_way_in_which_jobs_ended():
-    report = night(planned=1203, solved=1200, over_budget=2, poison=1, wall_seconds=4.04)
-
-    assert report.sentence() == (
-        "1,203 pips jobs worked (1,200 solved, 2 over budget, 1 poison) in 4.0 s."
-    )
-    assert report.answered == 1203
-
-
-def test_a_night_with_nothing_to_do_says_so():
-    assert night(already_known=264).sentence() == (
-        "Nothing to solve: the lake had the answer to all 264 pips jobs already."
-    )
-
-
-def test_the_table_has_every_figure_and_the_notes_every_failure():
-    report = night(
-        fetched=3,
-        fetch_failures=("2026-01-02: timed out",),
-        paths={"results": "lake/results"},
-        resumed=True,
-    )
-
-    assert dict(report.table())["fetched"] == "3"
-    assert dict(report.table())["resumed"] == "yes"
-    assert dict(report.table())["run id"] == "-"
-    assert dict(report.table())["fetch failures"] == "1"
-    assert report.notes() == ["not fetched: 2026-01-02: timed out"]
 
 
 def test_a_night_that_ranks_says_what_ranked_and_whether_models_took_part():

@@ -56,8 +56,7 @@ def test_night_counts_everything_and_the_second_one_nothing(
     assert code == 0
     assert "pips: 3 fetched, 0 new puzzles (9 known already), 0 in quarantine, " in out
     code, out, _ = invoke(*words, "--verbose")
-    assert "Nothing to solve: the lake had the answer to all 9 pips jobs already." in out
-    assert all(figure in out for figure in ("chunks worked", "wall seconds", "already known"))
+    assert all(figure in out for figure in ("editions", "wall seconds", "already known"))
     code, out, _ = invoke(*words, "--json")
     report = json.loads(out)
     assert report["attention"] == []
