@@ -16,7 +16,6 @@ from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
 
 BOARDS_AT_ONCE = 10_000
-LOOSE_ROWS = 4
 
 
 def archive_folder() -> Path:
@@ -45,7 +44,6 @@ def published_mix(boards: int, seed: int) -> pa.Table:
 
 
 def loose_board(dominoes: int, seed: int) -> Puzzle:
-    """Generate a board of the mix LOOSE with four rows."""
-    columns = 2 * dominoes // LOOSE_ROWS
-    mix = replace(LOOSE, dominoes=((dominoes, 1.0),), rows=LOOSE_ROWS, cols=columns)
+    """Generate a board of the mix LOOSE, which has four rows."""
+    mix = replace(LOOSE, dominoes=((dominoes, 1.0),))
     return generate(mix, seed)[0]

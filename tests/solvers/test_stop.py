@@ -51,7 +51,7 @@ def stop() -> Iterator[Stop]:
 
 
 def loose() -> Pips:
-    return generate(replace(LOOSE, dominoes=((24, 1.0),), rows=4, cols=12), 1)[0]
+    return generate(replace(LOOSE, dominoes=((24, 1.0),), rows=4), 1)[0]
 
 
 def letterboxed(ask: Ask, chains: str) -> Callable[[Budget], Outcome[Any]]:
@@ -186,7 +186,7 @@ def test_a_batch_of_small_boards_is_stopped_between_them(stop: Stop) -> None:
 
 def test_a_count_by_layers_is_stopped_and_goes_on_under_a_new_stop(stop: Stop) -> None:
     game = PipsGame()
-    count = game.layered(generate(replace(LOOSE, dominoes=((10, 1.0),), rows=4, cols=5), 1)[0],
+    count = game.layered(generate(replace(LOOSE, dominoes=((10, 1.0),), rows=4), 1)[0],
                          Budget())  # fmt: skip
     assert count is not None
     count.begin()

@@ -28,6 +28,9 @@ several times, in time that grows with the cube of its size. This one takes abou
 LOOSE_DOMINOES_MAX = 5_000
 """Dominoes of a board without such a bound, which takes about a second too."""
 
+MAX_PIP = 99
+"""The highest pip of a set whose dominoes are enough for all of these boards."""
+
 
 def maker(spec: Generated) -> Make:
     """Choose the mixes that boards are drawn from, in turn."""
@@ -37,12 +40,11 @@ def maker(spec: Generated) -> Make:
         least, most = read_span("dominoes", said["dominoes"], LOOSE_DOMINOES_MAX)
         changes["dominoes"] = tuple((count, 1.0) for count in range(least, most + 1))
     if "rows" in said:
-        rows = read_number("rows", said["rows"], 1, 1_000)
-        changes |= {"shape": "rectangle", "rows": rows, "cols": None}
+        changes["rows"] = read_number("rows", said["rows"], 1, 1_000)
     if "unconstrained" in said:
         changes["unconstrained"] = read_share("unconstrained", said["unconstrained"])
     if "max_pip" in said:
-        changes["max_pip"] = read_number("max_pip", said["max_pip"], 0, 1_000)
+        changes["max_pip"] = read_number("max_pip", said["max_pip"], 0, MAX_PIP)
     if "duplicates" in said:
         changes["duplicates"] = (
             read_choice("duplicates", said["duplicates"], ("yes", "no")) == "yes"
@@ -56,10 +58,7 @@ def maker(spec: Generated) -> Make:
 
     def changed(name: str) -> Mix:
         _check_sizes(spec, name, PRESETS[name], changes)
-        try:
-            mix = replace(PRESETS[name], **changes)
-        except PermanentError as error:
-            raise PermanentError(f"generator spec {str(spec)!r:.80}: {error}") from error
+        mix = replace(PRESETS[name], **changes)
         if "max_pip" in said and (fault := too_few_pips(mix, "duplicates=yes")):
             raise PermanentError(f"generator spec {str(spec)!r:.80}: max_pip {fault} (mix={name})")
         return mix

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.pips.generate.mix import Draws, Mix, Random, draws_of
+from nightgrid.solvers.pips.generate.mix import Mix, Random, Weights, draw
 from nightgrid.solvers.pips.generate.planting import divide, plant
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell, Domino, Region, RegionType
@@ -28,6 +28,8 @@ Tile = tuple[Cell, Cell]
 """The two cells that one domino covers."""
 _FLIPS_PER_CELL = 4
 """Random flips of 2 x 2 blocks that mix a rectangle's tiling, for each of its cells."""
+_COMPACTNESS = 3
+"""Candidate places of a domino: a blob takes the one that widens its bounding box least."""
 _STRIDE = 1 << 14
 """Cells are kept as row * _STRIDE + column, off the edge by half of it, while a blob grows."""
 _ORIGIN = (_STRIDE // 2) * _STRIDE + _STRIDE // 2
@@ -58,7 +60,7 @@ def tile_rectangle(rows: int, cols: int, rnd: Random) -> list[Tile]:
     return [(a, b) for a, b in partner.items() if a < b]
 
 
-def grow_blob(count: int, compactness: int, rnd: Random) -> list[Tile]:
+def grow_blob(count: int, rnd: Random) -> list[Tile]:
     """Grow a connected shape domino by domino, from row 0 and column 0 on."""
     taken = {_ORIGIN, _ORIGIN + _STEPS[int(rnd() * 4)]}
     keys = sorted(taken)
@@ -69,7 +71,7 @@ def grow_blob(count: int, compactness: int, rnd: Random) -> list[Tile]:
         best = (0, 0)
         best_growth = 3
         tries = 0
-        while tries < compactness:
+        while tries < _COMPACTNESS:
             a = rim[int(rnd() * len(rim))]
             b = a + _STEPS[int(rnd() * 4)]
             if a in taken or b in taken:
@@ -177,6 +179,8 @@ _WILD_TRIES = 30
 _WILD_BITS = 4
 """... and as long as the tightest is this far above the bound: such boards can be wild."""
 _TARGETED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
+_SLACK: Weights[int] = ((0, 0.65), (1, 0.25), (2, 0.1))
+"""How far `less` and `greater` targets lie from the tightest true one."""
 
 
 def generate(mix: Mix, seed: int) -> tuple[Puzzle, Solution]:
@@ -186,11 +190,10 @@ def generate(mix: Mix, seed: int) -> tuple[Puzzle, Solution]:
     """
     if seed < 0:
         raise PermanentError(f"seed is {seed}; expected 0 or more")
-    draws = draws_of(mix)
     rnd = random.Random(seed).random
-    tiles = _tiles(mix, draws, rnd)
+    tiles = _tiles(mix, rnd)
     cells = [cell for tile in tiles for cell in tile]
-    pips, regions = _constrained(mix, draws, cells, rnd)
+    pips, regions = _constrained(mix, cells, rnd)
     placements = []
     dominoes: list[Domino] = []
     for i in range(0, len(cells), 2):
@@ -243,21 +246,16 @@ def to_payload(date: dt.date, boards: Mapping[str, tuple[Puzzle, Solution]]) -> 
     return payload
 
 
-def _tiles(mix: Mix, draws: Draws, rnd: Random) -> list[Tile]:
+def _tiles(mix: Mix, rnd: Random) -> list[Tile]:
     """Shape a board as the list of its tiles."""
-    count = draws.dominoes.draw(rnd())
-    if mix.shape == "rectangle":
-        rows, cols = mix.rows, mix.cols
-        if rows is None:
-            rows = 2 * count // (cols or 1)
-        if cols is None:
-            cols = 2 * count // rows
-        return tile_rectangle(rows, cols, rnd)
-    parts = count if mix.shape == "scattered" else min(count, draws.components.draw(rnd()))
+    count = draw(mix.dominoes, rnd)
+    if mix.rows is not None:
+        return tile_rectangle(mix.rows, 2 * count // mix.rows, rnd)
+    parts = min(count, draw(mix.components, rnd))
     shares = [1] * parts
     for _ in range(count - parts):
         shares[int(rnd() * parts)] += 1
-    blobs = [grow_blob(share, mix.compactness, rnd) for share in shares]
+    blobs = [grow_blob(share, rnd) for share in shares]
     return blobs[0] if parts == 1 else spread(blobs, rnd)
 
 
@@ -273,9 +271,7 @@ def _neighbours(cells: list[Cell]) -> list[list[int]]:
     return found
 
 
-def _constrained(
-    mix: Mix, draws: Draws, cells: list[Cell], rnd: Random
-) -> tuple[list[int], list[Region]]:
+def _constrained(mix: Mix, cells: list[Cell], rnd: Random) -> tuple[list[int], list[Region]]:
     """Choose regions and pips; return the pips by cell and the regions.
 
     With a bound on freedom, the first choice within it is taken, or the tightest of a few.
@@ -285,11 +281,10 @@ def _constrained(
     made: list[_Made] = []
     least: int | None = None
     for tried in range(1, _WILD_TRIES + 1):
-        groups = divide(mix, draws, neighbours, rnd)
+        groups = divide(mix, neighbours, rnd)
         planted = plant(mix, len(cells), groups, rnd)
         found = [
-            (*_constrain(kind, [planted[i] for i in group], draws, rnd), group)
-            for kind, group in groups
+            (*_constrain(kind, [planted[i] for i in group], rnd), group) for kind, group in groups
         ]
         if mix.freedom_bits is None:
             pips, made = planted, found
@@ -313,9 +308,7 @@ _Made = tuple[RegionType, int | None, list[int]]
 """Kind, target and cells of a region."""
 
 
-def _constrain(
-    kind: RegionType, pips: list[int], draws: Draws, rnd: Random
-) -> tuple[RegionType, int | None]:
+def _constrain(kind: RegionType, pips: list[int], rnd: Random) -> tuple[RegionType, int | None]:
     """Read a region's target off the planted pips; return its kind, which may change, and that."""
     target: int | None = None
     if kind is RegionType.UNEQUAL and len(set(pips)) < len(pips):
@@ -323,11 +316,11 @@ def _constrain(
     if kind in _TARGETED:
         target = sum(pips)
         if kind is RegionType.LESS:
-            target += 1 + draws.slack.draw(rnd())
+            target += 1 + draw(_SLACK, rnd)
         elif kind is RegionType.GREATER:
             if target == 0:
                 # No sum lies above a target below 0, and no target lies below 0.
                 kind = RegionType.SUM
             else:
-                target = max(0, target - 1 - draws.slack.draw(rnd()))
+                target = max(0, target - 1 - draw(_SLACK, rnd))
     return kind, target

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
-from nightgrid.solvers.pips.generate.mix import Draws, Mix, Random, fewest_pips
+from nightgrid.solvers.pips.generate.mix import Mix, Random, Weights, draw, fewest_pips
 from nightgrid.solvers.pips.regions import Domino, RegionType
 
 Group = tuple[RegionType, list[int]]
@@ -28,15 +28,13 @@ _CANDIDATES = 4
 """Dominoes that a tile with no fixed half chooses from."""
 _PICKY_CANDIDATES = 16
 """The same for a tile that touches an `unequal` region."""
-_LARGEST_WHOLE_SET_PIP = 40
-"""Above this pip the dominoes to choose from are a sample and not the whole set."""
 _REPEATED = -1000
 """Score of a pip that an `unequal` region has already."""
 _NEEDS_TWO = (RegionType.EQUALS, RegionType.UNEQUAL)
 _SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
 
 
-def divide(mix: Mix, draws: Draws, neighbours: Sequence[Sequence[int]], rnd: Random) -> list[Group]:
+def divide(mix: Mix, neighbours: Sequence[Sequence[int]], rnd: Random) -> list[Group]:
     """Divide cells into connected regions of the kinds and sizes that the mix wants.
 
     Wishes are granted from large to small. What a wish leaves over is wished for again, and the
@@ -51,8 +49,8 @@ def divide(mix: Mix, draws: Draws, neighbours: Sequence[Sequence[int]], rnd: Ran
     wishes: list[tuple[int, float, RegionType]] = []
     left = total - empty
     while left:
-        kind = draws.kinds.draw(rnd())
-        size = min(left, draws.sizes[kind].draw(rnd()))
+        kind = draw(mix.kinds, rnd)
+        size = min(left, draw(mix.sizes[kind], rnd))
         wishes.append((size, rnd(), kind))
         left -= size
     wishes.sort()
@@ -61,21 +59,32 @@ def divide(mix: Mix, draws: Draws, neighbours: Sequence[Sequence[int]], rnd: Ran
         if wishes:
             size, _, kind = wishes.pop()
         else:
-            kind = draws.kinds.draw(rnd())
-            size = draws.sizes[kind].draw(rnd())
+            kind = draw(mix.kinds, rnd)
+            size = draw(mix.sizes[kind], rnd)
         group = _grow(mix, kind, min(left, size), neighbours, free, owner, rnd)
         for cell in group:
             owner[cell] = len(groups)
         if len(group) < 2 and kind in _NEEDS_TWO:
-            kind = draws.leftover.draw(rnd())
+            kind = draw(_single_cells(mix), rnd)
         left -= len(group)
         groups.append((kind, group))
     while empty:
-        size = min(empty, draws.sizes[RegionType.EMPTY].draw(rnd()))
+        size = min(empty, draw(mix.sizes[RegionType.EMPTY], rnd))
         group = _grow(mix, RegionType.EMPTY, size, neighbours, free, owner, rnd)
         empty -= len(group)
         groups.append((RegionType.EMPTY, group))
     return groups
+
+
+def _single_cells(mix: Mix) -> Weights[RegionType]:
+    """Weigh the kinds of a single cell whose wish came to nothing."""
+    kinds = dict(mix.kinds)
+    singles = tuple(
+        (kind, kinds[kind] * sum(weight for size, weight in mix.sizes[kind] if size == 1))
+        for kind in _SUMMED
+        if kind in kinds
+    )
+    return singles if sum(weight for _, weight in singles) > 0 else ((RegionType.SUM, 1.0),)
 
 
 def _grow(
@@ -154,33 +163,22 @@ def plant(mix: Mix, cell_count: int, groups: list[Group], rnd: Random) -> list[i
 class _Box:
     """The dominoes that are left to choose from."""
 
-    def __init__(self, mix: Mix, count: int, rnd: Random) -> None:
+    def __init__(self, mix: Mix, count: int) -> None:
         self.max_pip = mix.max_pip
         if not mix.duplicates:
             self.max_pip = max(self.max_pip, fewest_pips(count))
         self._keep = mix.duplicates
         self._stride = self.max_pip + 1
-        most = self.max_pip
-        if most <= _LARGEST_WHOLE_SET_PIP or (most + 1) * (most + 2) // 2 <= 4 * count:
-            dominoes, places = _domino_set(most)
-            self.dominoes, self._place = list(dominoes), places.copy()
-        else:
-            some: dict[Domino, None] = {}
-            while len(some) < 2 * count:
-                x, y = int(rnd() * (most + 1)), int(rnd() * (most + 1))
-                some[min(x, y), max(x, y)] = None
-            self.dominoes = list(some)
-            self._place = _places(self.dominoes, most)
+        dominoes, places = _domino_set(self.max_pip)
+        self.dominoes, self._place = list(dominoes), places.copy()
 
     def has(self, x: int, y: int) -> bool:
         return x * self._stride + y in self._place
 
     def partners(self, x: int) -> list[int]:
         """List the pips that lie with x on a domino."""
-        if self.max_pip <= _LARGEST_WHOLE_SET_PIP:
-            place, first = self._place, x * self._stride
-            return [y for y in range(self.max_pip + 1) if first + y in place]
-        return [b if a == x else a for a, b in self.dominoes if x in (a, b)]
+        place, first = self._place, x * self._stride
+        return [y for y in range(self.max_pip + 1) if first + y in place]
 
     def take(self, x: int, y: int) -> None:
         if self._keep:
@@ -202,7 +200,7 @@ class _Planting:
     def __init__(self, mix: Mix, cell_count: int, groups: Sequence[Group], rnd: Random) -> None:
         self._rnd = rnd
         self._doubles = mix.curation * _DOUBLES_FAVOURED
-        self._box = _Box(mix, cell_count // 2, rnd)
+        self._box = _Box(mix, cell_count // 2)
         self._pips = [-1] * cell_count
         self._group = [0] * cell_count
         self._fixed = [-1] * cell_count
@@ -231,8 +229,6 @@ class _Planting:
     def _values(self) -> list[int]:
         """Order some pips at random: those of different equals regions should differ."""
         most, rnd = self._box.max_pip, self._rnd
-        if most > _LARGEST_WHOLE_SET_PIP:
-            return list(self._box.dominoes[int(rnd() * len(self._box.dominoes))])
         values = list(range(most + 1))
         for i in range(most, 0, -1):
             j = int(rnd() * (i + 1))
@@ -301,10 +297,7 @@ class _Planting:
         return best
 
     def _double(self, a: int) -> Domino | None:
-        most = self._box.max_pip
-        if most > _LARGEST_WHOLE_SET_PIP:
-            return None
-        pips = [x for x in range(most + 1) if self._box.has(x, x)]
+        pips = [x for x in range(self._box.max_pip + 1) if self._box.has(x, x)]
         if not pips:
             return None
         x = self._best(a, pips)
@@ -332,13 +325,8 @@ class _Planting:
 
 @lru_cache(maxsize=64)
 def _domino_set(max_pip: int) -> tuple[tuple[Domino, ...], dict[int, int]]:
-    """List a whole set of dominoes, and where each stands in the list."""
+    """List a whole set of dominoes, and where each stands in the list, either way round."""
     dominoes = tuple((a, b) for a in range(max_pip + 1) for b in range(a, max_pip + 1))
-    return dominoes, _places(dominoes, max_pip)
-
-
-def _places(dominoes: Sequence[Domino], max_pip: int) -> dict[int, int]:
-    """Map dominoes, either way round, to where they stand."""
     stride = max_pip + 1
     places = {a * stride + b: i for i, (a, b) in enumerate(dominoes)}
-    return places | {b * stride + a: i for i, (a, b) in enumerate(dominoes)}
+    return dominoes, places | {b * stride + a: i for i, (a, b) in enumerate(dominoes)}

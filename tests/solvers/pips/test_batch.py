@@ -33,7 +33,7 @@ LIST_COLUMNS = (
 )
 SMALL_BUDGET = Budget(nodes=10**6, table_bytes=64 * 1024**2, seconds=20)
 
-LARGE = generate(replace(LOOSE, dominoes=((24, 1.0),), rows=4, cols=12), 1)[0].to_json()
+LARGE = generate(replace(LOOSE, dominoes=((24, 1.0),), rows=4), 1)[0].to_json()
 WIDE = unconstrained(rectangle(2, 60), [(0, 1), (2, 3), (4, 5)] * 20)
 TINY = unconstrained(rectangle(1, 2), [(0, 1)])
 

@@ -72,9 +72,9 @@ def test_count_equals_cp_sat_on_larger_boards(pips: Game[Any, Any], payload: Pay
         HARD,
         replace(MEDIUM, max_pip=20, unconstrained=0.3),
         replace(MEDIUM, max_pip=2, duplicates=True),
-        replace(MEDIUM, shape="scattered"),
+        replace(MEDIUM, components=((4, 1.0),)),
     ],
-    ids=["easy", "medium", "hard", "many pips", "many copies", "scattered"],
+    ids=["easy", "medium", "hard", "many pips", "many copies", "components"],
 )
 def test_count_equals_backtracking_on_generated_boards(
     pips: Game[Any, Any], seed: int, mix: Mix

@@ -77,7 +77,7 @@ def test_a_count_by_stages_is_the_count(tmp_path, monkeypatch, carry_rows, stage
     )
     settings = quick_settings(tmp_path, stage_carry_rows=carry_rows, stage_rows=stage_rows)
     lake = Lake.open(settings.lake)
-    mix = replace(LOOSE, dominoes=((10, 1.0),), rows=4, cols=5)
+    mix = replace(LOOSE, dominoes=((10, 1.0),))
     puzzles = [generate(mix, 2)[0], generate(mix, 3)[0]]
     budget = Budget(table_bytes=table_bytes)
     count = Ask(kind="count")
