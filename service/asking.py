@@ -12,6 +12,7 @@ from nightgrid.solvers.registry import check_ask, game_plug
 
 if TYPE_CHECKING:
     from nightgrid.solvers.game_contract import Game
+    from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 
 COMMAND_LINE = "nightgrid"
@@ -36,7 +37,12 @@ class Asked:
 
 
 def ask_about(
-    game: str, puzzle: Any, ask: Ask | None, rules: GameRules, clue: str | None = None
+    game: str,
+    puzzle: Any,
+    ask: Ask | None,
+    rules: GameRules,
+    clue: str | None = None,
+    words: Lexicon | None = None,
 ) -> Asked:
     """Ask something about a puzzle; without an ask, what is usually asked of its game.
 
@@ -44,18 +50,12 @@ def ask_about(
     """
     wanted = ask or game_plug(game).usual_ask
     check_ask(wanted, game)
-    puzzle, bound = rules.bind(game, puzzle, wanted, clue)
-    return asked_of(bound, puzzle, wanted)
-
-
-def asked_of(bound: Game[Any, Any], puzzle: Any, ask: Ask) -> Asked:
-    """Ask something of a game that is bound."""
-    question = question_of(bound, ask)
-    puzzle_id = bound.puzzle_id(puzzle)
+    puzzle, bound = rules.bind(game, puzzle, wanted, clue, words)
+    question = question_of(bound, wanted)
     return Asked(
         puzzle=puzzle,
         bound=bound,
         question=question,
-        puzzle_id=puzzle_id,
+        puzzle_id=bound.puzzle_id(puzzle),
         job_id=question.job_id(bound.subject(puzzle)),
     )

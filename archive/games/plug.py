@@ -107,14 +107,6 @@ class ArchivePlug:
         reader: PayloadReader = beside(self, "payload")
         return reader
 
-    def own_board(self, value: Mapping[str, Any]) -> Published | None:  # noqa: ARG002
-        """Read a board that was read as strict JSON before, without making a text of it again.
-
-        None for what is no sound board in the game's own form and nothing else: `reader` takes it.
-        A game may leave everything to that.
-        """
-        return None
-
     def puzzles(self) -> pa.Schema:
         """Return the schema of the game's puzzles table."""
         from nightgrid.archive.lake.tables import puzzles_schema

@@ -17,6 +17,7 @@ from nightgrid.solvers.registry import GAMES, game_plug, titles
 if TYPE_CHECKING:
     from nightgrid.solvers.algebra import Ask
     from nightgrid.solvers.game_contract import Game
+    from nightgrid.solvers.lexicon.lexicon import Lexicon as Words
 
 RULES: Mapping[str, Mapping[str, GameOption]] = {
     name: {
@@ -55,13 +56,13 @@ def read_rules(texts: Sequence[str] | None, lexicon: str | None = None) -> GameR
             raise PermanentError(
                 f"--rule is {text!r:.40}; expected NAME=VALUE, and as NAME {one_of(list(RULES))}"
             )
-        said[name] = _value(name, value.strip())
+        said[name] = rule_value(name, value.strip())
     rules = GameRules(lexicon, **said)
     rules.check()
     return rules
 
 
-def _value(name: str, text: str) -> Any:
+def rule_value(name: str, text: str) -> Any:
     """Convert a value to the type of its rule; games agree on that type."""
     kind = next(iter(RULES[name].values())).kind
     values = {choice: choice for choice in get_args(kind)} or (_YES_NO if kind is bool else None)
@@ -92,7 +93,7 @@ class GameRules:
     """What a person said about the rules; what was not said is the game's own rule."""
 
     def __init__(self, lexicon: str | None = None, **said: Any) -> None:
-        """Take the word list to play with, and rules of RULES by name."""
+        """Take the path of the word list to play with, and rules of RULES by name."""
         self.lexicon = lexicon
         self.said: Said = said
         self._bound: dict[tuple[str, bool, bool], Game[Any, Any]] = {}
@@ -148,15 +149,20 @@ class GameRules:
         ]
 
     def bind(
-        self, game: str, puzzle: Any, ask: Ask | None = None, clue: str | None = None
+        self,
+        game: str,
+        puzzle: Any,
+        ask: Ask | None = None,
+        clue: str | None = None,
+        words: Words | None = None,
     ) -> tuple[Any, Game[Any, Any]]:
         """Bind a game to the rules and to an ask, and a game of words to the words for a puzzle.
 
         Returns the puzzle with what was said of it rather than of the rules, and with its clue
-        where the ask depends on it, and the game. A puzzle
-        that brings its own words is played with these unless a lexicon is given. A game is bound
-        once. Raises PermanentError for rules or words that the game does not have, a word list that
-        cannot be read, or a puzzle whose board cannot be so.
+        where the ask depends on it, and the game. A puzzle that brings its own words is played with
+        these unless a lexicon or `words` are given. A game is bound once. Raises PermanentError for
+        rules or words that the game does not have, a word list that cannot be read, or a puzzle
+        whose board cannot be so.
         """
         from nightgrid.archive.words.binding import bind_game, lexicon_for
 
@@ -167,6 +173,6 @@ class GameRules:
             raise PermanentError(f"{ask} has words of its own; give it no --lexicon")
         key = (game, getattr(puzzle, "dictionary", None) is not None, is_meant)
         if key not in self._bound:
-            lexicon = None if is_meant else self.lexicon or lexicon_for(game, puzzle)
+            lexicon = None if is_meant else self.lexicon or lexicon_for(game, puzzle, words)
             self._bound[key] = bind_game(game, line, lexicon, ask=ask)
         return self._bound[key].clued(puzzle, clue), self._bound[key]

@@ -35,7 +35,6 @@ MAX_LEVELS = 16
 """More puzzles in one payload are refused: published ones have three."""
 
 _BOARD_KEYS = ("dominoes", "regions")
-_OWN_KEYS = frozenset(("game", *_BOARD_KEYS))
 _LEVEL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
@@ -70,16 +69,6 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     except InvalidPuzzleError as error:
         found = [fault_of(error)]
     return in_input(found, name, _way_out)
-
-
-def read_own(value: Mapping[str, Any]) -> Published | None:
-    """Read the canonical JSON of one puzzle; None for one with a fault, and for all else."""
-    if not _OWN_KEYS.issuperset(value) or value.get("game", GAME) != GAME:
-        return None
-    try:
-        return Published(date=None, level=None, puzzle=Puzzle.from_json(value))
-    except InvalidPuzzleError:
-        return None
 
 
 def _way_out(fault: Fault) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
-from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 
@@ -42,12 +40,6 @@ class PipsArchivePlug(ArchivePlug):
     def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
         """Recognise a payload by its levels, and a board by its regions and dominoes."""
         return key in _MEMBERS
-
-    def own_board(self, value: Mapping[str, Any]) -> Published | None:
-        """Read a board of which nothing but its dominoes and regions is said."""
-        from nightgrid.archive.games.pips.payload import read_own
-
-        return read_own(value)
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002 - Pips has no rules to switch
         """Check that the dominoes lie as the regions want it."""

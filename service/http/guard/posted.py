@@ -9,25 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from nightgrid.archive.games import archive_plug, claimed_game, has_plug, reader
+from nightgrid.archive.games import claimed_game, reader
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
-from nightgrid.archive.lookup.reference import DateReference, IdReference, read_reference
+from nightgrid.archive.lookup.reference import read_reference
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.payloads.strict_json import shown
-from nightgrid.archive.words.binding import bind_game, lexicon_for
-from nightgrid.service.games import service_plug
+from nightgrid.service.asking import Asked, ask_about
 from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of
-from nightgrid.service.options.game_rules import RULES, GameRules
+from nightgrid.service.options.game_rules import RULES, GameRules, rule_value
 from nightgrid.solvers.algebra import Ask, Expected
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.workers.driver.progress import clock_time
@@ -70,7 +68,7 @@ class BoardBody(BaseModel):
         description="What players are told next to the board, for meant(K). Default: what the "
         "payload or the lake says.",
     )
-    rules: dict[str, Any] | None = Field(
+    rules: dict[str, bool | int | float | str] | None = Field(
         default=None, description="Values of rules, by the names that GET /v1/games has."
     )
     words: list[str] | None = Field(
@@ -82,12 +80,9 @@ class BoardBody(BaseModel):
 class Posted:
     """A board that a request brings or names, and what is asked of it."""
 
-    game: str
-    published: Published
-    """As its payload or the lake gives it; its puzzle is without what the rules say of it."""
-    puzzle: Any
-    bound: Game[Any, Any]
-    ask: Ask
+    asked: Asked
+    clue: str | None
+    """What its payload or the lake says that players are told."""
     expected: Expected
     """What its game expects it to take."""
 
@@ -100,32 +95,30 @@ def posted_board(
     A board that is not solved may be expected to take any time. Raises Problem: 404 for a board
     that the lake does not have, 422 for all else that is wrong.
     """
-    game, level = body.game, body.level and body.level.lower()
-    if game is not None and game not in GAMES:
-        raise wrong("/game", f"{shown(game)!r} is no game; expected one of {', '.join(GAMES)}")
+    if body.game is not None and body.game not in GAMES:
+        games = ", ".join(GAMES)
+        raise wrong("/game", f"{shown(body.game)!r} is no game; expected one of {games}")
     if (body.puzzle is None) is (body.id is None):
         raise wrong("", "expected either puzzle or id")
     if body.id is None:
-        pointer, (of, published) = "/puzzle", _read(body.puzzle, game, level)
+        pointer, (game, found) = "/puzzle", _read(body.puzzle, body.game)
     else:
-        pointer, (of, published) = "/id", _look_up(lake, body.id, game, level)
-    ask = _ask(body.ask, of)
-    lexicon = _lexicon(body.words, of, settings.http_words_bytes)
-    puzzle, bound = _bind(body.rules, of, published.puzzle, lexicon, ask)
+        pointer, (game, found) = "/id", _look_up(lake, body.id, body.game)
+    published = _chosen(found, body.level and body.level.lower())
+    ask = _ask(body.ask, game)
+    lexicon = _lexicon(body.words, game, ask, settings.http_words_bytes)
+    rules = GameRules(**_said(body.rules or {}))
+    clue = published.clue if body.clue is None else body.clue
     try:
-        puzzle = bound.clued(puzzle, published.clue if body.clue is None else body.clue)
+        asked = ask_about(game, published.puzzle, ask, rules, clue, lexicon)
+    except OptionError as error:
+        given = [name for name in error.names if name in rules.said]
+        raise wrong(f"/rules/{given[0]}" if given else "/rules", str(error)) from error
     except PermanentError as error:
-        raise wrong(pointer, str(error)) from error
+        raise wrong("/rules" if body.rules else pointer, str(error)) from error
     most_s = settings.http_expected_seconds if is_solved else BIG_S
-    expected = _check_size(bound, puzzle, ask, pointer, settings.http_board_size, most_s)
-    return Posted(
-        game=of,
-        published=published,
-        puzzle=puzzle,
-        bound=bound,
-        ask=ask,
-        expected=expected,
-    )
+    expected = _check_size(asked, pointer, settings.http_board_size, most_s)
+    return Posted(asked=asked, clue=published.clue, expected=expected)
 
 
 def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
@@ -139,26 +132,19 @@ def _too_much(slug: str, pointer: str, detail: str) -> Problem:
     return Problem(slug, detail, errors=[FieldError(pointer=pointer, detail=detail)])
 
 
-def _read(value: Any, game: str | None, level: str | None) -> tuple[str, Published]:
+def _read(value: Any, game: str | None) -> tuple[str, list[Published | Fault]]:
     if not isinstance(value, (dict, list)):
         expected = "expected an object: a payload, or a board in its own form"
         is_name = isinstance(value, str)
         hint = "; what names a board of the lake goes into id" if is_name else ""
         raise wrong("/puzzle", f"{expected}{hint}")
-    named = value.get("game", game) if isinstance(value, dict) else None
-    if isinstance(value, dict) and isinstance(named, str):
-        is_own = has_plug(named) and game in (None, named)
-        own = archive_plug(named).own_board(value) if is_own else None
-        if own is not None:
-            return named, own
     data = json.dumps(value).encode("ascii")
-    claimed = claimed_game(data)
-    of = game or claimed
+    of = game or claimed_game(data)
+    named = value.get("game") if isinstance(value, dict) else None
     if of is None and isinstance(named, str):
         games = ", ".join(GAMES)
         raise wrong("/puzzle/game", f"{shown(named)!r} is no game; expected one of {games}")
-    found = reader(of or DEFAULT_GAME).read_puzzles(data, _NAME)
-    return of or DEFAULT_GAME, _chosen(found, level)
+    return of or DEFAULT_GAME, reader(of or DEFAULT_GAME).read_puzzles(data, _NAME)
 
 
 def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:
@@ -172,10 +158,10 @@ def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:
     if faults:
         raise _invalid(faults)
     levels = [item.level for item in found if item.level is not None]
+    has = f"expected one of {', '.join(levels)}" if levels else "the puzzle names no levels"
     if not named:
-        has = f"expected one of {', '.join(levels)}" if levels else "the puzzle names no levels"
         raise wrong("/level", f"there is no level {shown(level or '')!r}; {has}")
-    raise wrong("/level", f"the payload has {', '.join(levels)}; expected one of them")
+    raise wrong("/level", f"there are several levels; {has}")
 
 
 def _invalid(faults: Sequence[Fault]) -> Problem:
@@ -188,33 +174,18 @@ def _invalid(faults: Sequence[Fault]) -> Problem:
     return Problem("invalid-puzzle", str(first), errors=errors)
 
 
-def _look_up(lake: Lake, text: str, game: str | None, level: str | None) -> tuple[str, Published]:
+def _look_up(lake: Lake, text: str, game: str | None) -> tuple[str, list[Published | Fault]]:
     try:
-        reference = read_reference(text)
-    except PermanentError as error:
-        raise wrong("/id", str(error)) from error
-    if isinstance(reference, DateReference) and reference.level is None and level is not None:
-        reference = DateReference(game=reference.game, date=reference.date, level=level)
-    boards = _find(lake, reference)
-    others = {board.game for board in boards} - {game or boards[0].game}
-    if others:
-        raise wrong("/game", f"{text} is of {others.pop()}; expected no other game")
-    if len(boards) > 1:
-        levels = ", ".join(str(board.published.level) for board in boards)
-        raise wrong("/level", f"{text} has {levels}; expected one of them")
-    (board,) = boards
-    if level is not None and board.published.level not in (None, level):
-        raise wrong("/level", f"{text} is of level {board.published.level}; expected that or none")
-    return board.game, board.published
-
-
-def _find(lake: Lake, reference: DateReference | IdReference) -> list[Any]:
-    """Find boards in the lake. Raises Problem with 404 for what it does not have."""
-    try:
-        return list(find_boards(lake, reference))
+        boards = find_boards(lake, read_reference(text))
     except NotInLakeError as error:
         # Where the lake lies is for those alone who run the service.
         raise wrong("/id", error.public, "no-such-board") from error
+    except PermanentError as error:
+        raise wrong("/id", str(error)) from error
+    of = boards[0].game
+    if game not in (None, of):
+        raise wrong("/game", f"{text} is of {of}; expected no other game")
+    return of, [board.published for board in boards]
 
 
 def _ask(text: str | None, game: str) -> Ask:
@@ -226,11 +197,13 @@ def _ask(text: str | None, game: str) -> Ask:
     return ask
 
 
-def _lexicon(words: list[str] | None, game: str, most: int) -> Lexicon | None:
+def _lexicon(words: list[str] | None, game: str, ask: Ask, most: int) -> Lexicon | None:
     if words is None:
         return None
     if not game_plug(game).words:
         raise wrong("/words", f"{game_plug(game).title} is not played with words")
+    if ask.kind == "meant":
+        raise wrong("/words", f"{ask} has words of its own")
     if not words:
         raise wrong("/words", "expected at least one word")
     for i, word in enumerate(words):
@@ -253,19 +226,17 @@ def _lexicon(words: list[str] | None, game: str, most: int) -> Lexicon | None:
         raise wrong("/words", str(error)) from error
 
 
-def _check_size(
-    game: Game[Any, Any], puzzle: Any, ask: Ask, pointer: str, most: int, most_s: float
-) -> Expected:
+def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> Expected:
     """Return what a game expects a board to take.
 
     Raises Problem for a board that is too large, or expected to take too long.
     """
-    arrays = game.to_arrays([puzzle])
+    arrays = asked.bound.to_arrays([asked.puzzle])
     size = int(arrays["size"][0])
     if size > most:
         detail = f"the board's size is {size:,}; expected at most {most:,}"
         raise _too_much("board-too-large", pointer, detail)
-    expected = game.expected(arrays, ask)
+    expected = asked.bound.expected(arrays, asked.ask)
     seconds = min(max(expected.seconds, 0.0), BIG_S)
     if seconds > most_s:
         detail = (
@@ -276,51 +247,13 @@ def _check_size(
     return replace(expected, seconds=seconds)
 
 
-def _bind(
-    rules: dict[str, Any] | None,
-    game: str,
-    puzzle: Any,
-    lexicon: Lexicon | None,
-    ask: Ask,
-) -> tuple[Any, Game[Any, Any]]:
-    said = _said(rules or {})
-    is_meant = ask.kind == "meant"
-    if is_meant and lexicon is not None:
-        raise wrong("/words", f"{ask} has words of its own")
-    try:
-        line = GameRules(**said).rules(game)
-        puzzle = service_plug(game).with_rules(puzzle, said)
-        words = None if is_meant else lexicon_for(game, puzzle, lexicon)
-        return puzzle, bind_game(game, line, words, ask=ask)
-    except OptionError as error:
-        given = [name for name in error.names if name in said]
-        raise wrong(f"/rules/{given[0]}" if given else "/rules", str(error)) from error
-    except PermanentError as error:
-        raise wrong("/rules", str(error)) from error
-
-
 def _said(rules: dict[str, Any]) -> dict[str, Any]:
-    """Check the rules of a request: values of the types that the options of the same names have."""
-    for name, value in rules.items():
-        pointer = pointer_of(shown(name), "/rules") if name.isidentifier() else "/rules"
+    """Read the rules of a request, whose values may be texts as those of --rule."""
+    for name in rules:
         if name not in RULES:
             known = ", ".join(RULES)
-            raise wrong(pointer, f"{shown(name)!r} is no rule; expected some of {known}")
-        kinds = {mine.kind for mine in RULES[name].values()}
-        if not any(_is_of(value, kind) for kind in kinds):
-            raise wrong(pointer, f"expected {' or '.join(sorted(map(_called, kinds)))}")
-    return rules
-
-
-def _is_of(value: Any, kind: Any) -> bool:
-    if choices := get_args(kind):
-        return value in choices
-    if kind is float:
-        return type(value) in (int, float)
-    return type(value) is kind
-
-
-def _called(kind: Any) -> str:
-    if choices := get_args(kind):
-        return f"one of {', '.join(map(str, choices))}"
-    return {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "a text")
+            raise wrong("/rules", f"{shown(name)!r} is no rule; expected some of {known}")
+    try:
+        return {name: rule_value(name, str(value)) for name, value in rules.items()}
+    except OptionError as error:
+        raise wrong(f"/rules/{error.names[0]}", str(error)) from error

@@ -78,7 +78,8 @@ def picture_of_board(body: PictureBody, service: Here) -> Response:
     pointers name the fields, down to the cell.
     """
     posted = posted_board(service.lake, body, service.settings.workers, is_solved=False)
-    return SvgResponse(drawn(posted.game, posted.puzzle, body.title or posted.published.clue))
+    asked = posted.asked
+    return SvgResponse(drawn(asked.question.game, asked.puzzle, body.title or posted.clue))
 
 
 def drawn(game: str, puzzle: Any, title: str | None, solution: Any = None) -> str:

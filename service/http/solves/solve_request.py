@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.asking import Asked, asked_of
+from nightgrid.service.asking import Asked
 from nightgrid.service.http.guard.posted import posted_board, wrong
 from nightgrid.service.http.solves.models import SolveBody
 from nightgrid.solvers.algebra import Budget, Expected
@@ -41,9 +41,8 @@ class SolveRequest:
 def read_request(lake: Lake, settings: Settings, body: SolveBody) -> SolveRequest:
     """Read a request. Raises Problem, which names the fields that are wrong."""
     board = posted_board(lake, body, settings)
-    asked = asked_of(board.bound, board.puzzle, board.ask)
     return SolveRequest(
-        asked=asked,
+        asked=board.asked,
         budget=_budget(settings, body),
         deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
         names_board=body.id is not None,

@@ -156,7 +156,7 @@ REQUESTS: tuple[Request, ...] = (
     _body("all of none", _pips() | {"ask": "all(0)"}),
     _body("a rule of another game", _pips() | {"rules": {"spangram": "off"}}),
     _body("a rule that is none", {"puzzle": STRANDS, "rules": {"colour": "red"}}),
-    _body("a rule of another type", {"puzzle": STRANDS, "rules": {"crossing": "yes"}}),
+    _body("a rule of another type", {"puzzle": STRANDS, "rules": {"crossing": "perhaps"}}),
     _body("a rule out of bounds", {"puzzle": STRANDS, "rules": {"min_length": 0}}),
     _body("a file for words", {"puzzle": STRANDS, "rules": {"lexicon": "/etc/passwd"}}),
     _body("words for Pips", _pips() | {"words": ["WORD"]}),

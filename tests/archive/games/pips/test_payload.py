@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from nightgrid.archive.games.pips.payload import (
     LEVELS,
     MAX_LEVELS,
-    read_own,
     read_payload,
     read_puzzles,
 )
@@ -251,30 +250,9 @@ def test_one_reader_serves_payloads_single_puzzles_and_canonical_json(
     assert (single.puzzle, single.solution, single.date) == (hard.puzzle, hard.solution, None)
     (canonical,) = read_puzzles(json.dumps(hard.puzzle.to_json()).encode(), "-")
     assert canonical == Published(date=None, level=None, puzzle=hard.puzzle)
-    assert read_own(hard.puzzle.to_json()) == canonical
     (only,) = read_puzzles(json.dumps({"hard": payload["hard"]}).encode(), "part.json")
     assert isinstance(only, Published)
     assert only.level == "hard"
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda own: own.update(game="chess"),
-        lambda own: own.update(cells=[]),
-        lambda own: own.update(solution=None),
-        lambda own: own.pop("regions"),
-        lambda own: own["dominoes"].append([1, 2]),
-    ],
-)
-def test_what_is_no_board_in_its_own_form_is_left_to_the_reader(
-    make_payload: MakePayload, change: Change
-) -> None:
-    hard = read(make_payload(DATE))[2]
-    assert isinstance(hard, Published)
-    own = hard.puzzle.to_json()
-    change(own)
-    assert read_own(own) is None
 
 
 @pytest.mark.parametrize(
