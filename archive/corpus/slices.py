@@ -30,7 +30,7 @@ from nightgrid.archive.lake.tables import corpus_schema
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import open_game
-from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
+from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game_plug
 
@@ -72,10 +72,7 @@ def _table(lake: Lake, game: Game[Any, Any], batch: list[CorpusRow]) -> pa.Table
     items = [row.item for row in batch]
     sound = [item for item in items if isinstance(item, Published)]
     if game_plug(game.name).own_words:
-        # Several slices may do so at once: none rewrites what another one has written.
-        known = LakeDictionaries(lake)
-        for item in sound:
-            keep_dictionary(lake, item.puzzle, known)
+        add_dictionaries(lake, words_of(item.puzzle for item in sound))
     boards = puzzles_table(game, [item.puzzle for item in sound])
     if len(sound) < len(batch):
         numbers = itertools.count()

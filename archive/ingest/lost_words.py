@@ -14,7 +14,7 @@ from nightgrid.archive.ingest.raw import RawArchive, read_date
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.payloads.published import Published
-from nightgrid.archive.words.dictionaries import KEY, add_dictionaries, archive_ids, words_of
+from nightgrid.archive.words.dictionaries import KEY, add_dictionaries, dictionary_ids, words_of
 from nightgrid.solvers.registry import GAMES, game_plug
 
 
@@ -27,7 +27,7 @@ def lost_dictionaries(lake: Lake, game: str) -> pa.Array:
     """Name the dictionaries that published boards of a game have and the lake has not."""
     named = _boards(lake, game).column(KEY)
     # After the boards: a dictionary is written before its board.
-    known = archive_ids(lake)
+    known = dictionary_ids(lake)
     return pc.unique(named.filter(pc.invert(pc.is_in(named, value_set=known)))).sort()
 
 

@@ -18,21 +18,11 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """
     if table.schema.equals(schema, check_metadata=True):
         return table
-    surplus = [name for name in table.column_names if name not in schema.names]
-    if surplus:
-        raise PermanentError(f"columns {', '.join(surplus)} are not in the schema")
-    columns = []
-    for field in schema:
-        if field.name in table.column_names:
-            try:
-                columns.append(table.column(field.name).cast(field.type))
-            except pa.ArrowException as error:
-                raise PermanentError(f"column {field.name}: {error}") from error
-        else:
-            raise PermanentError(f"column {field.name} is missing; expected {field.type}")
-        if columns[-1].null_count and not field.nullable:
-            raise PermanentError(f"column {field.name} has nulls; expected none")
-    return pa.table(columns, schema=schema)
+    try:
+        # A name that the schema lacks is no place in it.
+        return table.select(sorted(table.column_names, key=schema.names.index)).cast(schema)
+    except (ValueError, pa.ArrowException) as error:
+        raise PermanentError(f"columns do not fit the schema: {error}") from error
 
 
 def select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:

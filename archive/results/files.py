@@ -23,6 +23,7 @@ from nightgrid.archive.merging.files import (
     sizes_of,
 )
 from nightgrid.archive.merging.merge import merge_folder, without_repeats
+from nightgrid.archive.words.dictionaries import DICTIONARY_FILES
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
@@ -96,8 +97,8 @@ def put_rows(lake: Lake, path: str, table: pa.Table) -> None:
 
 
 def merge_answers(lake: Lake) -> tuple[str, ...]:
-    """Merge the small files of results and solutions, where it is worth it; return damaged ones."""
-    folders = SOLUTION_FILES, RESULT_FILES, ASKED_FILES
+    """Merge the small files of answers and of what was asked; return damaged ones."""
+    folders = SOLUTION_FILES, RESULT_FILES, ASKED_FILES, DICTIONARY_FILES
     return tuple(path for folder in folders for path in merge_folder(lake, folder))
 
 

@@ -38,18 +38,15 @@ _LOCKS = (
 )
 """No file, no network, no extension that is not built in, no variable of this process by its name;
 and no statement may change that."""
+_ERRORS = {"errors_as_json": True}
 _KEPT_OPTIMIZERS = ("unused_columns", "column_lifetime")
 """Settings for plans over empty tables: with the others DuckDB leaves out whole tables."""
 _READ_STATEMENTS = ("SELECT", "EXPLAIN", "MULTI")
 """MULTI is what PIVOT becomes."""
 _EXPLAIN = "explain (format json)\n"
 """A line of its own, so that columns of errors are those of the query."""
-_NO_TABLE = re.compile(r"Table with name (.+?) does not exist")
 _NO_FILE = re.compile(r"Cannot access (?:file|directory) (\"[^\"]*\")")
-_SYNTAX = re.compile(r'^syntax error at (?:or near "(.*)"|end of input)$', re.DOTALL)
-_SPOT = re.compile(r"\n+LINE (\d+): (.*)\n( *)\^", re.DOTALL)
 _KIND = re.compile(r"^[A-Za-z ]+ Error: ")
-_CUT = "..."
 
 
 SECONDS = 60.0
@@ -151,7 +148,7 @@ def columns_needed(sql: str) -> dict[str, list[str]]:
 
     Raises QueryError for what is no query over views.
     """
-    with duckdb.connect(":memory:", config={"threads": 1}) as base:
+    with duckdb.connect(":memory:", config={"threads": 1, **_ERRORS}) as base:
         with _query_errors(sql):
             kind = _kind_of(base, sql)
         if kind == "EXPLAIN":
@@ -202,7 +199,7 @@ def _scans(nodes: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]
 
 
 def _database(memory_bytes: int) -> Any:
-    return duckdb.connect(":memory:", config={"memory_limit": f"{memory_bytes}B"})
+    return duckdb.connect(":memory:", config={"memory_limit": f"{memory_bytes}B", **_ERRORS})
 
 
 def _lock(base: Any) -> None:
@@ -295,35 +292,33 @@ def _query_errors(
 
 def sentence(text: str, sql: str, *, planned: bool = False) -> str:
     """Describe in one sentence what is wrong with a query; `planned`: below an EXPLAIN."""
-    spot = _SPOT.search(text)
-    said = text[: spot.start()] if spot else text
-    no_table = _NO_TABLE.search(said)
-    if no_table is not None:
-        said = f"there is no view {no_table[1]}; expected one of {', '.join(views())}"
+    about = _about(text)
+    said = about["exception_message"]
     no_file = _NO_FILE.search(said)
-    if no_file is not None:
+    if about.get("error_subtype") == "MISSING_ENTRY" and about.get("type") == "Table":
+        said = f"there is no view {about['name']}; expected one of {', '.join(views())}"
+    elif no_file is not None:
         said = f"cannot read file {no_file[1]}: a query reads views alone"
-    lines = [line.strip() for line in _KIND.sub("", said).splitlines() if line.strip()]
-    told = "; ".join(line.rstrip("!.:") for line in lines) or "the query failed"
+    lines = [line.strip().rstrip("!.:") for line in said.splitlines() if line.strip()]
+    told = "; ".join(lines) or "the query failed"
     told = told if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"
     told = told.replace("; Candidate bindings:", "; expected one of").replace(
         "; Did you", "; did you"
     )
     told = told[0].lower() + told[1:]
-    if _SYNTAX.match(told):
+    if about.get("error_subtype") == "SYNTAX_ERROR":
         told = f"{told}; expected {SHAPE}"
-    if spot is None:
+    if "position" not in about:
         return f"SQL: {told}"
-    line = int(spot[1]) - (planned and 1)
-    return f"SQL, line {line}, column {_column(spot, sql, line)}: {told}"
+    bytes_before = int(about["position"]) - (len(_EXPLAIN) if planned else 0)
+    before = sql.encode()[:bytes_before].decode(errors="replace").split("\n")
+    return f"SQL, line {len(before)}, column {len(before[-1]) + 1}: {told}"
 
 
-def _column(spot: re.Match[str], sql: str, line: int) -> int:
-    """Find the column of a caret, from 1; DuckDB cuts long lines at both ends."""
-    shown, at = spot[2], len(spot[3]) - len(f"LINE {spot[1]}: ")
-    if not shown.startswith(_CUT):
-        return at + 1
-    lines = sql.splitlines()
-    whole = lines[line - 1] if line <= len(lines) else ""
-    begins = whole.find(shown.removeprefix(_CUT).removesuffix(_CUT))
-    return max(0, begins) + at - len(_CUT) + 1
+def _about(text: str) -> dict[str, str]:
+    """Read what DuckDB says as "KIND Error: JSON"; others say it as it is."""
+    try:
+        told = json.loads(text.partition(": ")[2])
+    except ValueError:
+        told = None
+    return told if isinstance(told, dict) else {"exception_message": _KIND.sub("", text)}

@@ -13,15 +13,11 @@ from nightgrid.archive.merging.files import MergedFolder, read_each, rows_of_key
 from nightgrid.archive.merging.merge import merge_folder, put_merged
 from nightgrid.solvers.errors import PermanentError
 
-ARCHIVE_PATH = "dictionaries/archive"
-"""Folder of dictionaries of published boards, which only the normaliser writes."""
-SINGLES = "dictionaries/single"
-"""Folder of dictionaries that came with boards asked about one by one, a file each."""
 KEY = "dictionary_id"
 """Name of a board's words, in tables and in a board's canonical form."""
 _WORDS_KEPT = 64
-ARCHIVE = MergedFolder(
-    path=ARCHIVE_PATH,
+DICTIONARY_FILES = MergedFolder(
+    path="dictionaries",
     schema=DICTIONARIES,
     key="dictionary_id",
     order=("dictionary_id",),
@@ -76,20 +72,16 @@ class LakeDictionaries:
 
     def _find(self, dictionary_id: str) -> tuple[str, ...]:
         if dictionary_id not in self._rows:
-            found = rows_of_keys(self._lake, ARCHIVE, [dictionary_id], whole_groups=True)
-            for table in found:
+            ids = [dictionary_id]
+            for table in rows_of_keys(self._lake, DICTIONARY_FILES, ids, whole_groups=True):
                 self._keep(table)
-        if dictionary_id in self._rows:
-            table, row = self._rows[dictionary_id]
-            return tuple(table.column("words")[row].as_py())
-        if dictionary_id.isalnum():
-            found = self._lake.read_table(single_path(dictionary_id), DICTIONARIES)
-            if found.num_rows:
-                return tuple(found.column("words")[0].as_py())
-        raise MissingDictionaryError(
-            f"dictionary {dictionary_id!r:.40} is not in {self._lake.url}; expected it in"
-            f" {ARCHIVE_PATH}/ or {SINGLES}/"
-        )
+        if dictionary_id not in self._rows:
+            raise MissingDictionaryError(
+                f"dictionary {dictionary_id!r:.40} is not in {self._lake.url}; expected it in"
+                f" {DICTIONARY_FILES.path}/"
+            )
+        table, row = self._rows[dictionary_id]
+        return tuple(table.column("words")[row].as_py())
 
     def _keep(self, table: pa.Table) -> None:
         table = table.combine_chunks()
@@ -97,11 +89,11 @@ class LakeDictionaries:
         self._rows |= {name: (table, row) for row, name in enumerate(names)}
 
 
-def archive_ids(lake: Lake) -> pa.ChunkedArray:
-    """Read the ids of dictionaries of published boards that the lake has, some perhaps twice."""
-    found = read_each(lake, ARCHIVE, lambda path: lake.scan_file(path, DICTIONARIES, [KEY]))
-    none = DICTIONARIES.empty_table().select([KEY])
-    return pa.concat_tables([none, *found]).column(KEY)
+def dictionary_ids(lake: Lake) -> pa.ChunkedArray:
+    """Read the ids of the dictionaries that the lake has, some perhaps twice."""
+    files = DICTIONARY_FILES
+    found = read_each(lake, files, lambda path: lake.scan_file(path, files.schema, [KEY]))
+    return pa.concat_tables([DICTIONARIES.empty_table().select([KEY]), *found]).column(KEY)
 
 
 def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
@@ -113,28 +105,20 @@ def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def add_dictionaries(lake: Lake, dictionaries: Mapping[str, tuple[str, ...]]) -> int:
-    """Add dictionaries of published boards that the lake does not have; return how many."""
-    if not dictionaries:
-        return 0
+def add_dictionaries(
+    lake: Lake, dictionaries: Mapping[str, tuple[str, ...]], *, merges: bool = True
+) -> int:
+    """Add the dictionaries that the lake does not have; return how many these are."""
     known = set()
-    for table in rows_of_keys(lake, ARCHIVE, dictionaries):
-        known.update(table.column("dictionary_id").to_pylist())
+    for table in rows_of_keys(lake, DICTIONARY_FILES, dictionaries):
+        known.update(table.column(KEY).to_pylist())
     new = sorted(set(dictionaries) - known)
     if new:
-        put_merged(lake, ARCHIVE, _table({name: dictionaries[name] for name in new}))
-        merge_folder(lake, ARCHIVE)
+        table = pa.table({KEY: new, "words": [dictionaries[name] for name in new]}, DICTIONARIES)
+        put_merged(lake, DICTIONARY_FILES, table)
+        if merges:
+            merge_folder(lake, DICTIONARY_FILES)
     return len(new)
-
-
-def keep_dictionary(lake: Lake, puzzle: Any, known: LakeDictionaries | None = None) -> None:
-    """Put into the lake the words of one board that is to be solved, unless they are there."""
-    known = known or LakeDictionaries(lake)
-    for name, words in words_of([puzzle]).items():
-        try:
-            known(name)
-        except MissingDictionaryError:
-            lake.write_table(single_path(name), _table({name: words}))
 
 
 def with_words(lake: Lake, value: Any) -> Any:
@@ -146,15 +130,3 @@ def with_words(lake: Lake, value: Any) -> Any:
         return value
     rest = {name: item for name, item in value.items() if name != "dictionary_id"}
     return {**rest, "dictionary": LakeDictionaries(lake)(str(value["dictionary_id"]))}
-
-
-def single_path(dictionary_id: str) -> str:
-    """Name the file of a dictionary by itself."""
-    return f"{SINGLES}/{dictionary_id}.parquet"
-
-
-def _table(dictionaries: Mapping[str, tuple[str, ...]]) -> pa.Table:
-    return pa.table(
-        {"dictionary_id": list(dictionaries), "words": list(dictionaries.values())},
-        schema=DICTIONARIES,
-    )

@@ -52,10 +52,7 @@ class Mend(StrEnum):
     PERSON = "restore it from a backup; nothing else in the lake has what it held"
 
 
-REMADE = (
-    "asked", "dictionaries", "gold", "keys", "leases", "reports",
-    "state",
-)  # fmt: skip
+REMADE = ("asked", "gold", "keys", "leases", "reports", "state")
 """Folders of files that are made again when they are needed."""
 _GAME = r"(?P<game>\w+)"
 KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
@@ -65,7 +62,7 @@ KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
         (r"raw/game=\w+/date=[0-9-]+/((?P<sha>[0-9a-f]{64})\.body|[\w.]+\.json)", Mend.PERSON),
         (rf"(raw|editions|quarantine)/{_GAME}\.parquet", Mend.RAW),
         (rf"puzzles/{_GAME}/[^/]+\.parquet", Mend.RAW),
-        (r"dictionaries/archive(/[\w-]+)?\.parquet", Mend.RAW),
+        (r"dictionaries/[\w-]+\.parquet", Mend.RAW),
         (r"lexicons/(?P<lexicon>\w+)\.txt", Mend.ASIDE),
         (r"corpora/(?P<corpus>\w+)/.+\.(json|parquet)", Mend.CORPUS),
         (r"runs/run=(?P<run>\w+)/((asked|plan)\.json|manifest/[^/]+)", Mend.RUN),

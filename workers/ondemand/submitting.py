@@ -11,7 +11,7 @@ import redis
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.words.binding import keep_game
-from nightgrid.archive.words.dictionaries import LakeDictionaries, keep_dictionary
+from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.game_contract import Game
@@ -84,13 +84,10 @@ def submit(
         trace=trace_header(),
         after="" if row is None else _last_run(lake, job_id, limits, row["run_id"]),
     )
-    known = LakeDictionaries(lake)
-    keep_dictionary(lake, puzzle, known)
+    add_dictionaries(lake, words_of([puzzle]), merges=False)
     keep_asked(lake, [AskedPuzzle(submission.puzzle_id, game.name, dict(submission.puzzle))])
     keep_game(lake, game)
     create_submission(lake, submission)
-    # Retention may have dropped the words before it could know that they are needed.
-    keep_dictionary(lake, puzzle, known)
     with answering():
         wake_keeper(_client_of(settings), settings)
     return job_id

@@ -15,7 +15,7 @@ from nightgrid.solvers.errors import PermanentError
 
 def test_a_file_that_lacks_a_column_is_damaged() -> None:
     schema = pa.schema([pa.field("a", pa.int64(), nullable=False), pa.field("b", pa.string())])
-    with pytest.raises(DamagedFileError, match=r"^x: column a is missing; expected int64$"):
+    with pytest.raises(DamagedFileError, match=r"^x: columns do not fit the schema: .*'a'"):
         shaped(pa.table({"b": ["1"]}), schema, "x")
 
 
@@ -41,7 +41,7 @@ def test_a_column_of_the_same_kind_is_taken_however_wide(
 
 def test_a_value_that_a_type_cannot_hold_is_refused() -> None:
     for given in (pa.array([2**40]), pa.array(["x"]), pa.array([[1]])):
-        with pytest.raises(PermanentError, match=r"^column a: "):
+        with pytest.raises(PermanentError, match="do not fit"):
             conform(pa.table({"a": given}), pa.schema([pa.field("a", pa.int32())]))
 
 
@@ -55,13 +55,12 @@ def test_columns_are_those_of_the_schema_in_its_order_and_with_its_metadata() ->
     assert table.to_pylist() == [{"a": 1, "b": "x"}]
     assert conform(table, schema) is table
     for given, says in (
-        ({"a": [1], "b": ["x"], "c": [1], "d": [1]}, "columns c, d are not in the schema"),
-        ({"a": [1]}, "column b is missing; expected string"),
-        ({"a": [1, None], "b": ["x", None]}, "column a has nulls; expected none"),
+        ({"a": [1], "b": ["x"], "c": [1], "d": [1]}, "'c'"),
+        ({"a": [1]}, "'b'"),
+        ({"a": [1, None], "b": ["x", None]}, "'a' with null values"),
     ):
-        with pytest.raises(PermanentError) as error:
+        with pytest.raises(PermanentError, match=says):
             conform(pa.table(given), schema)
-        assert str(error.value) == says
     assert conform(pa.table({"a": [1], "b": pa.nulls(1)}), schema).to_pylist() == [
         {"a": 1, "b": None}
     ]

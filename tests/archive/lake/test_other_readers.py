@@ -17,7 +17,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES, RESULTS
 from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import RESULT_FILES, result_path
-from nightgrid.archive.words.dictionaries import ARCHIVE, single_path
+from nightgrid.archive.words.dictionaries import DICTIONARY_FILES
 from nightgrid.solvers.registry import GAMES, game
 
 READERS: dict[str, Callable[[str], int]] = {
@@ -49,8 +49,8 @@ def test_another_program_reads_every_table(
     lake.write_table(result_path("r"), pa.Table.from_pylist([row("a1")], RESULTS))
     put_merged(lake, RESULT_FILES, pa.Table.from_pylist([row("b1"), row("b2")], RESULTS))
     words = pa.Table.from_pylist([{"dictionary_id": "d", "words": ["AB", "AC"]}], DICTIONARIES)
-    lake.write_table(single_path("d"), words)
-    put_merged(lake, ARCHIVE, words)
+    lake.write_table("dictionaries/d.parquet", words)
+    put_merged(lake, DICTIONARY_FILES, words)
     expected = {f"puzzles/{name}": 4 for name in GAMES}
     expected |= {"results": 3, "dictionaries": 2}
     root = Path(lake.url)

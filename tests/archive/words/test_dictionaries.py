@@ -17,15 +17,15 @@ from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import DICTIONARIES
+from nightgrid.archive.results.files import merge_answers
+from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.words.dictionaries import (
-    ARCHIVE_PATH,
-    SINGLES,
+    DICTIONARY_FILES,
     LakeDictionaries,
     MissingDictionaryError,
     add_dictionaries,
-    keep_dictionary,
-    single_path,
+    words_of,
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
@@ -57,7 +57,7 @@ def test_dictionaries_are_kept_once_per_content_and_boards_name_them(
     again = {3: {"sides": SIDES, "dictionary": WORDS, "ourSolution": None}}
     report = ingest(lake, write_days(tmp_path / "days", 4, again), now)
     assert (report.editions_added, report.puzzles_added, report.sound) == (4, 3, 4)
-    table = lake.read_table(ARCHIVE_PATH, DICTIONARIES)
+    table = lake.read_table(DICTIONARY_FILES.path, DICTIONARIES)
     assert table.num_rows == 3
     ids = table.column("dictionary_id").to_pylist()
     assert ids == sorted(ids)
@@ -66,9 +66,9 @@ def test_dictionaries_are_kept_once_per_content_and_boards_name_them(
     assert {words(row["dictionary_id"]) for row in boards} == {
         tuple(sorted(turned(word, day) for word in WORDS)) for day in range(3)
     }
-    before = {path: lake.read_bytes(path) for path in lake.list(ARCHIVE_PATH)}
+    before = {path: lake.read_bytes(path) for path in lake.list(DICTIONARY_FILES.path)}
     report = normalise(lake, game="letterboxed", rebuild=True)
-    assert {path: lake.read_bytes(path) for path in lake.list(ARCHIVE_PATH)} == before
+    assert {path: lake.read_bytes(path) for path in lake.list(DICTIONARY_FILES.path)} == before
     (row,) = [r for r in current_editions(lake, "letterboxed").to_pylist() if r["date"] == FIRST]
     assert (row["par"], row["source_id"]) == (4, "7000")
     assert json.loads(row["official_solution"])["words"] == ["RADICLE", "ENTROPY"]
@@ -81,7 +81,7 @@ def test_another_dictionary_for_the_same_sides_is_a_revision(
     shorter = {0: {"dictionary": WORDS[:4]}}
     report = ingest(lake, write_days(tmp_path / "days", 1, shorter), now)
     assert (report.revisions_added, report.puzzles_added) == (1, 1)
-    assert lake.read_table(ARCHIVE_PATH, DICTIONARIES).num_rows == 2
+    assert lake.read_table(DICTIONARY_FILES.path, DICTIONARIES).num_rows == 2
 
 
 def test_an_unknown_dictionary_is_looked_for_again_before_it_is_missing(lake: Lake) -> None:
@@ -97,12 +97,15 @@ def test_an_unknown_dictionary_is_looked_for_again_before_it_is_missing(lake: La
         words("../editions/letterboxed")
 
 
-def test_the_words_of_a_single_board_get_a_file_unless_the_archive_has_them(lake: Lake) -> None:
+def test_the_words_of_a_single_board_get_a_file_unless_the_lake_has_them(lake: Lake) -> None:
     known, new = (Puzzle(sides=("AB", "C"), dictionary=(w,)) for w in ("ABC", "CAB"))
     add_dictionaries(lake, {known.dictionary_id: ("ABC",)})
     for puzzle in (known, new, new, Puzzle(sides=("AB", "C"))):
-        keep_dictionary(lake, puzzle)
-    assert lake.list(SINGLES) == [f"{SINGLES}/{new.dictionary_id}.parquet"]
+        add_dictionaries(lake, words_of([puzzle]), merges=False)
+    assert len(lake.list(DICTIONARY_FILES.path)) == 2
+    assert LakeDictionaries(lake)(new.dictionary_id) == ("CAB",)
+    merge_answers(lake)
+    assert len(lake.list(DICTIONARY_FILES.path)) == 1
     assert LakeDictionaries(lake)(new.dictionary_id) == ("CAB",)
 
 
@@ -111,19 +114,22 @@ def test_words_that_cannot_be_read_are_missing_and_no_fault_of_a_board(
 ) -> None:
     """Given a damaged file, or one of another user, Then it is told as words that are away."""
     board = Puzzle(sides=("AB", "C"), dictionary=("ABC",))
-    keep_dictionary(lake, board)
-    path = single_path(board.dictionary_id)
+    add_dictionaries(lake, words_of([board]))
+    (path,) = lake.list(DICTIONARY_FILES.path)
     sound = lake.read_bytes(path)
     lake.write_bytes(path, sound[:100])
-    with pytest.raises(MissingDictionaryError, match=r"cannot be read: .* is damaged"):
+    with pytest.raises(MissingDictionaryError, match="is not in"):
         LakeDictionaries(lake)(board.dictionary_id)
-    keep_dictionary(lake, board)
+    assert path in skipped_files()
+    forget(path)
+    add_dictionaries(lake, words_of([board]))
+    forget(path)
     assert lake.read_bytes(path) == sound, "who brings the words again mends the file"
 
     def refuse(*_: object) -> None:
         raise PermanentError(f"{path}: the lake refuses: Permission denied")
 
-    monkeypatch.setattr(Lake, "read_table", refuse)
+    monkeypatch.setattr(Lake, "open_file", refuse)
     with pytest.raises(MissingDictionaryError, match=r"cannot be read: .* the lake refuses"):
         LakeDictionaries(lake)(board.dictionary_id)
 

@@ -13,9 +13,9 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.words.dictionaries import (
-    ARCHIVE_PATH,
+    DICTIONARY_FILES,
     LakeDictionaries,
-    archive_ids,
+    dictionary_ids,
 )
 from nightgrid.flows.maintenance.check import Mend, check_lake_files
 from nightgrid.flows.maintenance.repair import repair_lake
@@ -46,16 +46,15 @@ def tables(lake: Lake) -> dict[str, bytes]:
     return {name: lake.read_bytes(name) for name in names}
 
 
-@pytest.mark.parametrize("away", ["dictionaries", ARCHIVE_PATH])
-def test_a_folder_of_words_that_is_away_is_named_and_made_again(lake: Lake, away: str) -> None:
-    ids, before = sorted(archive_ids(lake).to_pylist()), tables(lake)
+def test_a_folder_of_words_that_is_away_is_named_and_made_again(lake: Lake) -> None:
+    ids, before = sorted(dictionary_ids(lake).to_pylist()), tables(lake)
     assert list(check_lake_files(lake)) == []
-    shutil.rmtree(Path(lake.url) / away)
+    shutil.rmtree(Path(lake.url) / DICTIONARY_FILES.path)
     (found,) = check_lake_files(lake)
     assert (found.path, found.fault, found.can_mend) == (PUZZLES, "lost", True)
     assert found.what == "dictionaries of letterboxed boards are gone: 5"
     assert [done.mended for done in repair_lake(lake)] == [True]
-    assert sorted(archive_ids(lake).to_pylist()) == ids
+    assert sorted(dictionary_ids(lake).to_pylist()) == ids
     assert tables(lake) == before
     assert list(check_lake_files(lake)) == []
 
@@ -123,8 +122,8 @@ def test_a_payload_that_no_index_knows_yet_is_missed_too(lake: Lake) -> None:
 
 
 def test_one_dictionary_that_is_gone_is_counted(lake: Lake) -> None:
-    (path,) = lake.list(ARCHIVE_PATH)
-    first, *_ = archive_ids(lake).to_pylist()
+    (path,) = lake.list(DICTIONARY_FILES.path)
+    first, *_ = dictionary_ids(lake).to_pylist()
     rows = lake.read_row_groups(path, [0])
     lake.delete(path)
     lake.write_row_groups(path, [rows.slice(1)], rows.schema)

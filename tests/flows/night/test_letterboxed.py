@@ -13,7 +13,7 @@ import pytest
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE, SOLUTIONS
 from nightgrid.archive.results.gold.gold import COUNTS_PATH
-from nightgrid.archive.words.dictionaries import ARCHIVE_PATH
+from nightgrid.archive.words.dictionaries import DICTIONARY_FILES
 from nightgrid.flows.night.settings import NightSettings
 from tests.archive.games.letterboxed.letter_days import WORDS, write_days
 from tests.flows.nights import run_one
@@ -39,7 +39,7 @@ def test_on_every_published_day_the_official_answer_is_among_the_shortest_chains
     counts = sorted(int(row["count"]) for row in rows)
     assert counts[0] == 1
     raw_bytes = sum(path.stat().st_size for path in (published / "letterboxed").glob("*.json"))
-    assert sum(lake.sizes(ARCHIVE_PATH).values()) < raw_bytes / 7
+    assert sum(lake.sizes(DICTIONARY_FILES.path).values()) < raw_bytes / 7
 
 
 def test_a_word_list_takes_the_place_of_all_dictionaries(tmp_path: Path, night: Night) -> None:

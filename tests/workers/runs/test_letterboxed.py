@@ -8,7 +8,7 @@ from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import bind_game, open_game
-from nightgrid.archive.words.dictionaries import ARCHIVE_PATH, SINGLES, add_dictionaries, words_of
+from nightgrid.archive.words.dictionaries import DICTIONARY_FILES, add_dictionaries, words_of
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError, RefusalError
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
@@ -100,7 +100,7 @@ def test_a_dictionary_that_may_not_be_read_is_no_fault_of_the_board(tmp_path, as
     open_file = Lake.open_file
 
     def refuse(lake, path):
-        if path.startswith(ARCHIVE_PATH):
+        if path.startswith(DICTIONARY_FILES.path):
             raise PermanentError(f"{path}: the lake refuses: Permission denied")
         return open_file(lake, path)
 
@@ -135,8 +135,7 @@ def test_the_words_of_a_submitted_board_travel_through_the_lake(tmp_path):
         "sides": list(SIDES),
         "dictionary_id": OWN.dictionary_id,
     }
-    assert lake.list(SINGLES)
-    assert not lake.exists(ARCHIVE_PATH)
+    assert lake.list(DICTIONARY_FILES.path)
     assert b"RADICLE" not in lake.read_bytes(submission.path)
     keep(lake, settings)
     answer = result(lake, job)
