@@ -61,7 +61,8 @@ class Figures:
             lengths = _value_counts(pc.utf8_length(texts))
             zeros, figures.unique = (pc.sum(pc.equal(texts, one)).as_py() for one in ("0", "1"))
             lengths[1] -= zeros + figures.unique
-            figures.digits = +(lengths | Counter({0: zeros}))
+            lengths[0] = zeros
+            figures.digits = +lengths
             largest = pc.max(told).as_py()
             at = pc.index(counts, pa.scalar(largest, counts.type)).as_py()
             figures.largest_count = int(largest)
