@@ -123,10 +123,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
             standalone_mode=False,
         )
     except typer.TyperException as error:
-        from nightgrid.service.options.wrong_values import usage_sentence
-
         names = [command.name for command in COMMANDS if command.name == _command_of(words)]
-        complain(usage_sentence(error, *names))
+        # The library of values says "Input should be a valid integer, unable to parse string ...".
+        text = error.format_message().rstrip(".").partition(", unable to")[0]
+        text = text.replace("Input should be ", "expected ").replace("Value error, ", "")
+        stop = "" if text.endswith("?") else "."
+        complain(f"{text}{stop} Help: {' '.join(['nightgrid', *names])} --help")
         return Exit.BAD_INPUT
     except NightgridError as error:
         # A refusal stays until what it names is changed: a port, a server that is not there.

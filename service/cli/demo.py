@@ -14,13 +14,12 @@ import typer
 
 from nightgrid.service.cli.night import run_shown
 from nightgrid.service.games import ALL, view
-from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     Inline,
     Json,
     Plain,
-    check_game,
+    game_name,
     one_of,
     run_options,
 )
@@ -57,7 +56,7 @@ def demo(
         str | None,
         typer.Option(
             metavar="GAME",
-            autocompletion=offer(list(SAMPLES)),
+            parser=game_name,
             help=f"{one_of(list(SAMPLES))} alone. Default: all in one night.",
         ),
     ] = None,
@@ -74,7 +73,6 @@ def demo(
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.flows.night.settings import NightGame, NightSettings
 
-    check_game(game)
     if game is not None and game not in SAMPLES:
         raise PermanentError(
             f"there is no sample of {game_plug(game).title}; expected one of {', '.join(SAMPLES)}"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nightgrid.service.games import ALL, service_plug
-from nightgrid.service.options.completion import offer
-from nightgrid.service.options.shared_options import Json, check_game, one_of, parse_date
+from nightgrid.service.options.shared_options import Json, date_of, game_name, one_of
 from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug, titles
@@ -27,10 +25,6 @@ def generate_help() -> str:
     return " ".join(plug.payloads_help for plug in ALL.values() if plug.payloads_help)
 
 
-def _levels() -> Iterator[str]:
-    return (level for plug in ALL.values() for level in plug.levels())
-
-
 def _usual_days() -> str:
     games: dict[int, list[str]] = {}
     for name, plug in ALL.items():
@@ -43,7 +37,7 @@ def generate(
     *,
     game: Annotated[
         str,
-        typer.Option(metavar="GAME", autocompletion=offer(GAMES), help=f"{one_of(GAMES)}."),
+        typer.Option(metavar="GAME", parser=game_name, help=f"{one_of(GAMES)}."),
     ] = DEFAULT_GAME,
     out: Annotated[
         Path | None,
@@ -55,8 +49,13 @@ def generate(
         ),
     ] = None,
     start: Annotated[
-        str, typer.Option(metavar="DATE", help="Date of the first payload.")
-    ] = SAMPLE_START.isoformat(),
+        dt.date | None,
+        typer.Option(
+            metavar="DATE",
+            parser=date_of("--start"),
+            help=f"Date of the first payload. Default: {SAMPLE_START}.",
+        ),
+    ] = None,
     days: Annotated[
         int | None,
         typer.Option(
@@ -80,7 +79,6 @@ def generate(
             "--level",
             "-l",
             metavar="LEVEL",
-            autocompletion=offer(_levels),
             help="Pips: a level of every payload; may be repeated.",
         ),
     ] = None,
@@ -91,19 +89,18 @@ def generate(
     The same options give the same bytes on every machine. Without options but --game this makes the
     bundled archive of the game, if it has one.
     """
-    check_game(game)
     plug = service_plug(game)
     if plug.sample_days is None:
         raise PermanentError(f"boards of {game_plug(game).title} are not generated")
     if level and not plug.levels():
         takers = titles([name for name, one in ALL.items() if one.levels()])
         raise PermanentError(f"--level is for {takers}; this is {game_plug(game).title}")
-    first = parse_date(start, "--start")
+    start = start or SAMPLE_START
     days = plug.sample_days if days is None else days
     seed = plug.sample_seed if seed is None else seed
-    if days > (dt.date.max - first).days + 1:
-        raise PermanentError(f"{days} days from {first} on reach beyond {dt.date.max}")
-    payloads, levels = plug.payloads(level or (), first, days, seed)
+    if days > (dt.date.max - start).days + 1:
+        raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
+    payloads, levels = plug.payloads(level or (), start, days, seed)
     if out is None:
         for _, text in payloads:
             say(text)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.options.shared_options import Json, LakeOption, check_game, read_settings
+from nightgrid.service.options.shared_options import Games, Json, LakeOption, read_settings
 from nightgrid.service.terminal.console import Exit, emit, say, say_table
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
@@ -48,12 +48,7 @@ def maintain_lake(
             "repeated.",
         ),
     ] = None,
-    game: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GAME", help="rebuild: only this game; may be repeated. Default: all games."
-        ),
-    ] = None,
+    game: Games = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="prune: list what would be deleted, and delete none.")
     ] = False,
@@ -73,8 +68,6 @@ def maintain_lake(
         raise PermanentError(f"--keep and --dry-run are for lake prune, not for lake {action}")
     if game and action is not Action.REBUILD:
         raise PermanentError(f"--game is for lake rebuild, not for lake {action}")
-    for name in game or ():
-        check_game(name)
     kept = _read_keep(keep or []) if action is Action.PRUNE else {}
     url = read_settings(lake=lake, writes=not (action is Action.CHECK or dry_run)).lake
     opened = Lake.open(url)

@@ -6,14 +6,15 @@ from typing import Annotated
 
 import typer
 
-from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import (
     FormatName,
+    Games,
     Json,
     LakeOption,
     OutputFile,
-    check_game,
-    date_range,
+    Since,
+    Until,
+    check_order,
     one_of,
     read_settings,
 )
@@ -57,36 +58,19 @@ def list_rows(
         str | None,
         typer.Argument(
             metavar="puzzles|results|quarantine",
-            autocompletion=offer(KINDS),
             help="What to list.",
         ),
     ] = None,
-    game: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GAME",
-            autocompletion=offer(GAMES),
-            help="Only this game; may be repeated.",
-        ),
-    ] = None,
+    game: Games = None,
     status: Annotated[
         str | None,
         typer.Option(
             metavar="STATUS,...",
-            autocompletion=offer(STATUSES, listed=True),
             help=f"Results that ended so: {', '.join(STATUSES)}.",
         ),
     ] = None,
-    from_: Annotated[
-        str | None,
-        typer.Option(
-            "--from", metavar="DATE", help="First date; rows without a date are left out."
-        ),
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="Last date; rows without a date are left out."),
-    ] = None,
+    since: Since = None,
+    until: Until = None,
     lake: LakeOption = None,
     format_: FormatName = None,
     output: OutputFile = None,
@@ -94,6 +78,7 @@ def list_rows(
 ) -> int:
     """List the puzzles, results or quarantine of a lake.
 
+    With --from or --to rows without a date are left out.
     Each row names its puzzle by a reference, which show, solve, submit and result take. The table
     has the columns that people look at, the other formats have all. Memory does not grow with the
     list.
@@ -101,13 +86,11 @@ def list_rows(
     if what not in KINDS:
         named = "is missing" if what is None else f"is {what!r:.40}"
         raise PermanentError(f"what to list {named}; expected {one_of(KINDS)}")
-    for name in game or ():
-        check_game(name)
     if status is not None and what != "results":
         raise PermanentError(f"--status is of results, not of {what}")
     statuses = _statuses(status)
     form = chosen_format(format_, output, json=json) or Format.TABLE
-    since, until = date_range(from_, to)
+    check_order(since, until)
 
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.games import service_plug
-from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_rules import GameRules, Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -18,9 +17,11 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Plain,
     RetryOption,
+    Since,
+    Until,
     Verbose,
-    check_game,
-    date_range,
+    check_order,
+    game_name,
     one_of,
     run_options,
     solved_by,
@@ -78,7 +79,7 @@ SourceGame = Annotated[
     typer.Option(
         "--game",
         metavar="GAME",
-        autocompletion=offer(GAMES),
+        parser=game_name,
         help="The game of a --source that names none. Default: those of its sub-folders, else "
         f"{DEFAULT_GAME}.",
     ),
@@ -92,11 +93,11 @@ RedirectHosts = Annotated[
     ),
 ]
 Asks = Annotated[
-    list[str] | None,
+    list[Ask] | None,
     typer.Option(
         "--ask",
         metavar="ASK",
-        autocompletion=offer(ASKS),
+        parser=Ask.parse,
         help="count, first, all, all(LIMIT) or, for words, best(K); may be repeated. Default: "
         "count, for words best(10).",
     ),
@@ -107,13 +108,8 @@ def nightly(
     *,
     source: Sources,
     lake: LakeOption = None,
-    from_: Annotated[
-        str | None,
-        typer.Option("--from", metavar="DATE", help="First date. Default: all the source has."),
-    ] = None,
-    to: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Last date. Default: all the source has.")
-    ] = None,
+    since: Since = None,
+    until: Until = None,
     refresh_days: RefreshDays = None,
     game: SourceGame = None,
     redirect_host: RedirectHosts = None,
@@ -144,7 +140,7 @@ def nightly(
     is unsolvable, over budget or invalid), 1 a source or something else outside failed, or a puzzle
     is poison, 3 bad input.
     """
-    since, until = date_range(from_, to)
+    check_order(since, until)
     games = night_games(
         source,
         game,
@@ -182,7 +178,7 @@ def night_games(
     sources: Sequence[str],
     game: str | None,
     rules: GameRules,
-    asks: Sequence[str] | None,
+    asks: Sequence[Ask] | None,
     **others: Any,
 ) -> tuple[NightGame, ...]:
     """Read the games of a night from its options; name what is skipped in folders of games.
@@ -191,7 +187,6 @@ def night_games(
     """
     from nightgrid.flows.night.settings import NightGame, beside_games, night_sources
 
-    check_game(game)
     places = night_sources(sources, game)
     for name in places:
         service_plug(name).check_night(rules.said)
@@ -205,7 +200,7 @@ def night_games(
         NightGame(
             source=address,
             game=name,
-            asks=tuple(map(Ask.parse, asks or ())),
+            asks=tuple(asks or ()),
             rules=own.rules(name),
             lexicon=own.lexicon,
             **given,

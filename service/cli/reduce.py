@@ -11,9 +11,8 @@ import typer
 
 from nightgrid.service.cli.answers import cost_text
 from nightgrid.service.games import view
-from nightgrid.service.options.completion import offer
 from nightgrid.service.options.pictures import check_picture, write_file
-from nightgrid.service.options.shared_options import Json, check_range
+from nightgrid.service.options.shared_options import SECONDS_MIN, Json
 from nightgrid.service.terminal.console import Exit, emit, exit_for, note, say, say_drawing
 from nightgrid.service.terminal.progress import solving_shown
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
@@ -26,18 +25,11 @@ DRAWN_COLUMNS = 160
 """Wider boards are written to a file only."""
 
 
-def _reductions() -> list[str]:
-    from nightgrid.solvers.reductions.catalogue import REDUCTIONS
-
-    return [reduction.name for reduction in REDUCTIONS]
-
-
 def reduce(
     reduction: Annotated[
         str,
         typer.Argument(
             metavar="REDUCTION",
-            autocompletion=offer(_reductions),
             help="Which problem into which game.",
         ),
     ],
@@ -73,7 +65,13 @@ def reduce(
         bool, typer.Option("--solve", help="Solve the board, and print what that says.")
     ] = False,
     seconds: Annotated[
-        float, typer.Option(metavar="S", help="With --solve: give up after S seconds.")
+        float,
+        typer.Option(
+            min=SECONDS_MIN,
+            max=MAX_BUDGET_S,
+            metavar="S",
+            help="With --solve: give up after S seconds.",
+        ),
     ] = 90.0,
     json: Json = False,
 ) -> int:
@@ -87,7 +85,6 @@ def reduce(
     from nightgrid.solvers.reductions import catalogue
 
     chosen = catalogue.reduction(reduction)
-    check_range(seconds, "--seconds", MAX_BUDGET_S)
     check_picture(svg)
     made = catalogue.make(chosen, _instance(chosen, file, random, seed))
     if out is not None:

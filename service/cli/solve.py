@@ -33,8 +33,8 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Levels,
     Limit,
+    Seconds,
     Sides,
-    check_range,
     chosen_ask,
     default_budget,
 )
@@ -49,7 +49,7 @@ from nightgrid.service.terminal.console import (
     say_drawing,
 )
 from nightgrid.service.terminal.progress import solving_shown
-from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import check_ask, game_plug, titles
@@ -101,13 +101,7 @@ def solve(
     ] = False,
     rule: RuleTexts = None,
     lexicon: Lexicon = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            metavar="S",
-            help="Give up after S seconds a puzzle. Default: NIGHTGRID_BUDGET_SECONDS, else 90.",
-        ),
-    ] = None,
+    seconds: Seconds = None,
     svg: SvgFile = None,
     lake: LakeOption = None,
     json: Json = False,
@@ -129,7 +123,6 @@ def solve(
         rank=rank,
         other="--disjoint" if disjoint else None,
     )
-    check_range(seconds, "--seconds", MAX_BUDGET_S)
     budget = default_budget()
     budget = budget if seconds is None else replace(budget, seconds=seconds)
     rules = read_rules(rule, lexicon)

@@ -9,7 +9,6 @@ import typer
 
 from nightgrid.service.games import ALL, GameOption, service_plug
 from nightgrid.service.games.plug import OptionError, Said
-from nightgrid.service.options.completion import offer
 from nightgrid.service.options.shared_options import one_of
 from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import GAMES, game_plug, titles
@@ -33,7 +32,6 @@ RuleTexts = Annotated[
     typer.Option(
         "--rule",
         metavar="NAME=VALUE",
-        autocompletion=offer([f"{name}=" for name in RULES]),
         help="Switch a rule; may be repeated. `nightgrid solve --help` lists the rules.",
     ),
 ]

@@ -11,7 +11,7 @@ from nightgrid.archive.games import claimed_game, reader
 from nightgrid.archive.lookup.reference import DateReference, looks_like_reference, read_reference
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.service.games import ALL
-from nightgrid.service.options.shared_options import check_game, read_settings
+from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
@@ -51,10 +51,9 @@ def read_sources(
     the settings. Of a folder all payloads are read, in the order of their names. `game` None: the
     game is told by what the file holds. With `levels`, only puzzles of these are given, in whatever
     case they are named, and a file that lacks one of them is a fault. What cannot be read or found
-    is a fault. `sides` is a board that a person has typed. Raises PermanentError for a game that is
-    none, and for a typed board next to files.
+    is a fault. `sides` is a board that a person has typed. Raises PermanentError for a typed board
+    next to files.
     """
-    check_game(game)
     if sides is not None:
         yield _typed(sides, files, levels, game)
         return

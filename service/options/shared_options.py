@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.options.completion import levels, offer
 from nightgrid.service.terminal.console import note
 from nightgrid.service.terminal.formats import Format
-from nightgrid.solvers.algebra import MEANT, Ask, Budget
+from nightgrid.solvers.algebra import MAX_BUDGET_S, MEANT, Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.retry_option import Retry
@@ -34,6 +33,27 @@ def one_of(names: Sequence[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def game_name(text: str) -> str:
+    """Read the name of a game. Raises PermanentError for one that is none."""
+    if text not in GAMES:
+        raise PermanentError(f"--game is {text!r:.40}; expected one of {', '.join(GAMES)}")
+    return text
+
+
+def date_of(option: str) -> Callable[[str], dt.date]:
+    """Return what reads YYYY-MM-DD, and raises a PermanentError that names the option."""
+
+    def read(text: str) -> dt.date:
+        from nightgrid.archive.payloads.envelopes import iso_date
+
+        date = iso_date(text)
+        if date is None:
+            raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
+        return date
+
+    return read
+
+
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON object a line.")]
 FormatName = Annotated[
     Format | None,
@@ -43,10 +63,13 @@ FormatName = Annotated[
         help="Write rows as a drawn table, CSV, JSON lines or Parquet.",
     ),
 ]
+SECONDS_MIN = 0.001
 DEADLINE_MAX_S = 30 * 24 * 3600.0
 Deadline = Annotated[
     float | None,
     typer.Option(
+        min=SECONDS_MIN,
+        max=DEADLINE_MAX_S,
         metavar="S",
         help="A job that has no answer after S seconds expires, and its kernels stop.",
     ),
@@ -74,7 +97,6 @@ Levels = Annotated[
         "--level",
         "-l",
         metavar="LEVEL",
-        autocompletion=offer(levels),
         help="Only puzzles of this level; may be repeated.",
     ),
 ]
@@ -89,8 +111,41 @@ GameName = Annotated[
     str | None,
     typer.Option(
         metavar="GAME",
-        autocompletion=offer(GAMES),
-        help=f"{one_of(GAMES)}. Default: what the file holds.",
+        parser=game_name,
+        help=f"{one_of(GAMES)}. Default: what the file or corpus holds.",
+    ),
+]
+Games = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--game", metavar="GAME", parser=game_name, help="Only this game; may be repeated."
+    ),
+]
+Since = Annotated[
+    dt.date | None,
+    typer.Option("--from", metavar="DATE", parser=date_of("--from"), help="First date."),
+]
+Until = Annotated[
+    dt.date | None,
+    typer.Option("--to", metavar="DATE", parser=date_of("--to"), help="Last date."),
+]
+AskOption = Annotated[
+    Ask | None,
+    typer.Option(
+        "--ask",
+        metavar="ASK",
+        parser=Ask.parse,
+        help="count (the default), first, all, all(LIMIT), best(K) or meant(K); for Tiles "
+        "first (the default) or best(1).",
+    ),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        min=SECONDS_MIN,
+        max=MAX_BUDGET_S,
+        metavar="S",
+        help="Give up after S seconds a puzzle. Default: NIGHTGRID_BUDGET_SECONDS, else 90.",
     ),
 ]
 First = Annotated[bool, typer.Option("--first", help="Find one solution.")]
@@ -153,15 +208,9 @@ LakeOption = Annotated[
 ]
 
 
-def check_game(name: str | None) -> None:
-    """Raise PermanentError for a name of --game that is none; None is nothing said."""
-    if name is not None and name not in GAMES:
-        raise PermanentError(f"--game is {name!r:.40}; expected one of {', '.join(GAMES)}")
-
-
 def chosen_ask(
     *,
-    text: str | None = None,
+    ask: Ask | None = None,
     first: bool = False,
     count: bool = False,
     all_: bool = False,
@@ -176,7 +225,7 @@ def chosen_ask(
     Raises PermanentError when several are, or when --limit stands without --all.
     """
     asks = {
-        "--ask": None if text is None else Ask.parse(text),
+        "--ask": ask,
         "--first": Ask(kind="first") if first else None,
         "--count": Ask(kind="count") if count else None,
         "--all": Ask(kind="all", limit=limit) if all_ else None,
@@ -192,31 +241,10 @@ def chosen_ask(
     return next(iter(given.values()), None)
 
 
-def parse_date(text: str, option: str) -> dt.date:
-    """Read a date as YYYY-MM-DD. Raises PermanentError that names the option."""
-    from nightgrid.archive.payloads.envelopes import iso_date
-
-    date = iso_date(text)
-    if date is None:
-        raise PermanentError(f"{option} is {text!r:.40}; expected a date as YYYY-MM-DD")
-    return date
-
-
-def date_range(first: str | None, last: str | None) -> tuple[dt.date | None, dt.date | None]:
-    """Read --from and --to. Raises PermanentError for what is no date, and for a range of none."""
-    since = None if first is None else parse_date(first, "--from")
-    until = None if last is None else parse_date(last, "--to")
+def check_order(since: dt.date | None, until: dt.date | None) -> None:
+    """Raise PermanentError for --from after --to."""
     if since is not None and until is not None and since > until:
         raise PermanentError(f"--from is {since}, after --to, which is {until}; expected no later")
-    return since, until
-
-
-def check_range(value: float | None, option: str, most: float, *, least: float = 0) -> None:
-    """Raise PermanentError that names the option and the value unless it is None or in range."""
-    if value is None or (value > 0 and least <= value <= most):
-        return
-    lower = f"at least {least:,}" if least else "more than 0"
-    raise PermanentError(f"{option} is {value}; expected {lower} and at most {most:,.0f}")
 
 
 def read_settings(*, writes: bool = True, **given: Any) -> Settings:

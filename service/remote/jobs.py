@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from nightgrid.archive.lake.tables import SOLUTIONS
-from nightgrid.archive.lookup.reference import DateReference, read_reference
+from nightgrid.archive.lookup.reference import DateReference, Reference
 from nightgrid.service.remote.client import NotThereError, RemoteClient
+from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.status import JobState, JobStatus
 
@@ -50,16 +51,15 @@ class RemoteJobs:
         """Return whether there is a job of an id."""
         return self.status(job_id).state != "unknown"
 
-    def of_reference(self, text: str) -> dict[str, str]:
+    def of_reference(self, reference: Reference) -> dict[str, str]:
         """Find every job about the puzzles of a reference that has a result or is open."""
-        reference = read_reference(text)
         found: dict[str, str] = {}
         if isinstance(reference, DateReference):
             path = f"/v1/puzzles/{reference.game}/{reference.date}"
             for board in self._client.ask("GET", path, level=reference.level)["boards"]:
                 found |= {answer["id"]: board["reference"] for answer in board["results"]}
                 found |= self._open_jobs(board["puzzle_id"], board["reference"])
-        elif len(text) == 32:
+        elif is_id(reference.prefix):
             rows = self._client.ask("GET", "/v1/results", puzzle_id=reference.prefix)["results"]
             found = {row["job_id"]: row["puzzle"] for row in rows}
             found |= self._open_jobs(reference.prefix, reference.prefix)

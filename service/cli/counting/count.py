@@ -8,25 +8,23 @@ from typing import Annotated
 
 import typer
 
-from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import (
+    AskOption,
     BatchProcesses,
+    GameName,
     Inline,
     Json,
     LakeOption,
     Plain,
     RetryOption,
     Verbose,
-    check_game,
-    one_of,
     read_settings,
     run_options,
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say, sigterm_as_interrupt
-from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.solvers.sentences import plural
 
 
@@ -56,22 +54,8 @@ def count(
         ),
     ] = None,
     lake: LakeOption = None,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GAME",
-            autocompletion=offer(GAMES),
-            help=f"{one_of(GAMES)}. Default: what the corpus holds; for lake, {DEFAULT_GAME}.",
-        ),
-    ] = None,
-    ask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ASK",
-            autocompletion=offer(ASKS),
-            help="count, first, all, all(LIMIT) or best(K). Default: count; for Tiles first.",
-        ),
-    ] = None,
+    game: GameName = None,
+    ask: AskOption = None,
     *,
     rule: RuleTexts = None,
     lexicon: Lexicon = None,
@@ -113,7 +97,6 @@ def count(
         return _cancel(cancel, lake, json=json)
     if corpus is None:
         raise _no_corpus()
-    check_game(game)
     # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
     # thousand boards 60 MB more.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -127,7 +110,7 @@ def count(
     settings = CountSettings(
         corpus=corpus,
         game=of,
-        ask=game_plug(of).usual_ask if ask is None else Ask.parse(ask),
+        ask=ask or game_plug(of).usual_ask,
         rules=rules.rules(of),
         lexicon=lexicon,
         resume=resume,

@@ -17,6 +17,7 @@ from nightgrid.solvers.errors import PermanentError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nightgrid.archive.lookup.reference import Reference
     from nightgrid.service.remote.jobs import RemoteJobs
     from nightgrid.workers.ondemand.status import JobStatus
 
@@ -44,14 +45,13 @@ class LakeJobs:
         """Return whether there is a job of an id."""
         return self.status(job_id).state != "unknown"
 
-    def of_reference(self, text: str) -> dict[str, str]:
+    def of_reference(self, reference: Reference) -> dict[str, str]:
         """Find every job about the puzzles of a reference that has a result or is open."""
         from nightgrid.archive.lookup.boards import find_boards
-        from nightgrid.archive.lookup.reference import read_reference
         from nightgrid.archive.results.results import find_results_of_puzzles
         from nightgrid.workers.ondemand.submissions import open_jobs
 
-        boards = find_boards(self.lake, read_reference(text))
+        boards = find_boards(self.lake, reference)
         names = {board.published.puzzle.puzzle_id: board.name for board in boards}
         columns = ["puzzle_id", "job_id", "status", "run_id"]
         rows = find_results_of_puzzles(self.lake, list(names), columns).to_pylist()
@@ -145,15 +145,16 @@ def named_jobs(jobs: Jobs, texts: Sequence[str]) -> tuple[dict[str, str], Exit]:
 
 
 def _about(jobs: Jobs, text: str) -> dict[str, str]:
-    from nightgrid.archive.lookup.reference import looks_like_reference
+    from nightgrid.archive.lookup.reference import looks_like_reference, read_reference
 
     if not looks_like_reference(text):
         raise PermanentError(
             f"{text!r:.60} names no job; expected a job id of {ID_HEX_DIGITS} hexadecimal digits, "
             "a puzzle id or its beginning, or GAME/DATE[/LEVEL]"
         )
+    reference = read_reference(text)
     try:
-        found = jobs.of_reference(text)
+        found = jobs.of_reference(reference)
     except PermanentError as error:
         if is_id(text):
             raise PermanentError(f"job {text} was never submitted: {error}") from error

@@ -13,10 +13,9 @@ import typer
 from nightgrid.service.cli.answers import each_puzzle, head_json
 from nightgrid.service.cli.ondemand.job_sources import LakeJobs, Url, jobs_at
 from nightgrid.service.games import bound_json
-from nightgrid.service.options.completion import ASKS, offer
 from nightgrid.service.options.game_rules import GameRules, Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import (
-    DEADLINE_MAX_S,
+    AskOption,
     Best,
     Count,
     Deadline,
@@ -27,7 +26,6 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     Levels,
     Sides,
-    check_range,
     chosen_ask,
 )
 from nightgrid.service.terminal.console import Exit, complain, emit, note, say
@@ -58,15 +56,7 @@ def submit(
     sides: Sides = None,
     level: Levels = None,
     game: GameName = None,
-    ask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ASK",
-            autocompletion=offer(ASKS),
-            help="count (the default), first, all, all(LIMIT), best(K) or meant(K); for Tiles "
-            "first (the default) or best(1).",
-        ),
-    ] = None,
+    ask: AskOption = None,
     first: First = False,
     count: Count = False,
     best: Best = None,
@@ -101,8 +91,7 @@ def submit(
     """
     from nightgrid.service.options.reading import is_reference, read_sources
 
-    chosen = chosen_ask(text=ask, first=first, count=count, best=best, rank=rank)
-    check_range(deadline, "--deadline", DEADLINE_MAX_S)
+    chosen = chosen_ask(ask=ask, first=first, count=count, best=best, rank=rank)
     rules = read_rules(rule, lexicon)
     jobs: dict[str, str] = {}
 

@@ -8,11 +8,11 @@ import typer
 
 from nightgrid.service.options.reading import read_stdin
 from nightgrid.service.options.shared_options import (
+    SECONDS_MIN,
     FormatName,
     Json,
     LakeOption,
     OutputFile,
-    check_range,
     read_settings,
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say
@@ -39,11 +39,16 @@ def query(
     format_: FormatName = None,
     output: OutputFile = None,
     seconds: Annotated[
-        float, typer.Option(metavar="S", help="Seconds that the query may take.")
+        float,
+        typer.Option(
+            min=SECONDS_MIN, max=SECONDS_MAX, metavar="S", help="Seconds that the query may take."
+        ),
     ] = 60.0,
     memory_mb: Annotated[
         int,
         typer.Option(
+            min=16,
+            max=MEMORY_MB_MAX,
             metavar="N",
             help="Megabytes that the query may take, and as many to read the lake.",
         ),
@@ -57,8 +62,6 @@ def query(
     for bad SQL and for a query that takes more than its bounds, 130 interrupted.
     """
     form = chosen_format(format_, output, json=json) or Format.TABLE
-    check_range(seconds, "--seconds", SECONDS_MAX)
-    check_range(memory_mb, "--memory-mb", MEMORY_MB_MAX, least=16)
     if views:
         if sql is not None:
             raise PermanentError("--views lists the views and takes no SQL")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from nightgrid.service.options.shared_options import (
     Json,
     LakeOption,
-    parse_date,
+    date_of,
     read_settings,
 )
 from nightgrid.service.terminal.console import Exit, emit, say
@@ -22,9 +23,11 @@ PAGE_SUFFIXES = (".html", ".htm")
 def report(
     lake: LakeOption = None,
     since: Annotated[
-        str | None,
+        dt.date | None,
         typer.Option(
-            metavar="DATE", help="First date of charts. Default: 60 days before the last."
+            metavar="DATE",
+            parser=date_of("--since"),
+            help="First date of charts. Default: 60 days before the last.",
         ),
     ] = None,
     output: Annotated[
@@ -48,7 +51,6 @@ def report(
     from nightgrid.archive.lookup.boards import check_has_puzzles
     from nightgrid.service.report.page import PAGE, write_into, write_report
 
-    first = None if since is None else parse_date(since, "--since")
     if output is not None and output.suffix.lower() in PAGE_SUFFIXES and not output.is_dir():
         raise PermanentError(
             f"--output {output} names a file; expected a folder, in which {PAGE} is written"
@@ -64,7 +66,7 @@ def report(
     store = Lake.open(settings.lake)
     check_has_puzzles(store)
     try:
-        place = write_report(store, first) if output is None else write_into(store, output, first)
+        place = write_report(store, since) if output is None else write_into(store, output, since)
     except OSError as error:
         raise PermanentError(f"--output {output}: {error.strerror or error}") from error
     if place is None:

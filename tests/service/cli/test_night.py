@@ -22,7 +22,6 @@ from nightgrid.archive.sources.web import Politeness
 from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.games import view
 from nightgrid.service.terminal.colour import PIPED_WIDTH_CHARS
-from nightgrid.service.terminal.progress import ProgressLine
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.registry import game
@@ -414,23 +413,6 @@ def test_a_night_names_the_official_words_that_its_list_lacks(
     assert "are not in the word list; --lexicon FILE names another one" in line
     _, out, _ = invoke("list", "results", "--json")
     assert "the official words WEATHERREPORT, " in json.loads(out)["hint"]
-
-
-def test_progress_off_a_terminal_tells_its_end(capsys: pytest.CaptureFixture[str]) -> None:
-    from nightgrid.workers.driver.progress import Progress
-
-    line = ProgressLine()
-    for done in (1, 2, 3):
-        line(
-            Progress(
-                run_id="0" * 32, chunks_done=0, chunks_total=1, jobs_done=done, jobs_total=9,
-                in_flight=1, failures=0, seconds=0.0,
-            )
-        )  # fmt: skip
-    line.close()
-    line.close()
-    told = [text.split(" jobs")[0] for text in capsys.readouterr().err.splitlines()]
-    assert told == ["1 of 9", "3 of 9"]
 
 
 def test_job_that_the_night_has_answered_needs_no_server(invoke: Invoke, several: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from nightgrid.archive.lookup.reference import IdReference
 from nightgrid.service.remote.client import RemoteClient
 from nightgrid.service.remote.jobs import RemoteJobs
 from nightgrid.solvers.errors import PermanentError, TransientError
@@ -28,7 +29,11 @@ def jobs_at(open_jobs: list[httpx.Response]) -> RemoteJobs:
 
 def test_open_jobs_are_found_with_those_that_have_an_answer() -> None:
     jobs = jobs_at([httpx.Response(200, json={"solves": [{"id": "1" * 32}, {"id": "2" * 32}]})])
-    assert set(jobs.of_reference(PUZZLE)) == {DONE["job_id"], "1" * 32, "2" * 32}
+    assert set(jobs.of_reference(IdReference(prefix=PUZZLE))) == {
+        DONE["job_id"],
+        "1" * 32,
+        "2" * 32,
+    }
 
 
 @pytest.mark.parametrize(
@@ -45,4 +50,4 @@ def test_open_jobs_are_found_with_those_that_have_an_answer() -> None:
 def test_other_refusals_are_told(answer: httpx.Response, error: type[Exception]) -> None:
     jobs = jobs_at([answer])
     with pytest.raises(error):
-        jobs.of_reference(PUZZLE)
+        jobs.of_reference(IdReference(prefix=PUZZLE))
