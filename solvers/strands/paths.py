@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations, pairwise
 
+from nightgrid.solvers.kernel.compiling import I32
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.strands.pieces.compound_tables import phrase_of
+from nightgrid.solvers.strands.pieces.compounds import ScoreWeights, phrase_of
 from nightgrid.solvers.strands.pieces.pieces import Found, scored_components
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.rules import Rules
@@ -230,20 +230,37 @@ def _length_then_place(entry: Entry) -> tuple[int, Cell]:
 def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
     """Cut a compound into its components of the highest score; of equal ones, into the fewest."""
     costs, _, weights = scored_components(lexicon, rules)
-    components = [
-        {at + letters: index for letters, index in lexicon.beginnings(word[at:])}
-        for at in range(len(word))
-    ]
-    ways = []
-    for count in range(2, rules.compound_parts + 1):
-        for inner in combinations(range(1, len(word)), count - 1):
-            bounds = list(pairwise((0, *inner, len(word))))
-            if any(b not in components[a] for a, b in bounds):
+    best = best_cut(word, lexicon, costs, weights, rules.compound_parts, rules.compound_centibels)
+    assert best is not None
+    return best[1]
+
+
+def best_cut(
+    text: str, lexicon: Lexicon, costs: I32, weights: ScoreWeights, parts_max: int, cost_max: int
+) -> tuple[int, tuple[str, ...]] | None:
+    """Cut a text into two components or more: (score, components), None where there is no cut.
+
+    Of equal scores the fewest components.
+    """
+    # Every (at, components so far, last component) would do; texts are short, so all ways are kept.
+    ways: list[tuple[int, int, tuple[int, ...], int]] = [(0, 0, (), 0)]
+    done: list[tuple[int, int, tuple[int, ...]]] = []
+    while ways:
+        at, cost, parts, value = ways.pop()
+        for letters, word in lexicon.beginnings(text[at:]):
+            spent = cost + int(costs[word])
+            if spent > cost_max:
                 continue
-            numbers = [components[a][b] for a, b in bounds]
-            if sum(int(costs[n]) for n in numbers) > rules.compound_centibels:
-                continue
-            score = int(weights.counts[count]) + sum(int(weights.components[n]) for n in numbers)
-            score += sum(phrase_of(a, b, weights) for a, b in pairwise(numbers))
-            ways.append((-score, count, tuple(word[a:b] for a, b in bounds)))
-    return min(ways)[2]
+            more = (*parts, word)
+            score = value + int(weights.components[word])
+            if parts:
+                score += int(phrase_of(parts[-1], word, weights))
+            if at + letters == len(text):
+                if len(more) > 1:
+                    done.append((-score - int(weights.counts[len(more)]), len(more), more))
+            elif len(more) < parts_max:
+                ways.append((at + letters, spent, more, score))
+    if not done:
+        return None
+    negative, _, best = min(done)
+    return -negative, tuple(map(lexicon.word, best))

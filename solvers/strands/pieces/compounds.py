@@ -17,12 +17,12 @@ import numpy as np
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
 from nightgrid.solvers.kernel.machine import ONE, ZERO, is_stopped
 from nightgrid.solvers.strands.pieces import component_paths as col
-from nightgrid.solvers.strands.pieces import compound_tables
 from nightgrid.solvers.strands.pieces.component_paths import Components, diagonal
-from nightgrid.solvers.strands.pieces.compound_tables import Codes, Phrases, Rows, ScoreWeights
-from nightgrid.solvers.strands.pieces.words import STOP_STRIDE, WINDOW, Grid, spans
+from nightgrid.solvers.strands.pieces.words import STOP_STRIDE, WINDOW, Grid, longer, spans
 
 FIRST_ROWS = 1 << 15
+BLOCKS = col.FALLING
+"""Column of the blocks in rows of compounds; the others are those of components."""
 TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
 ANY_SCORE = -(1 << 62)
 """The least score where every compound is written."""
@@ -30,6 +30,37 @@ SIDES_SETS = 16
 TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
 
 _UNREACHED = 1 << 30
+
+
+class ScoreWeights(NamedTuple):
+    """What a compound scores: its components, the phrases they make, and how many they are."""
+
+    components: I64
+    """int64[words]."""
+    phrase_offsets: I32
+    """int32[words + 1], as in the lexicon."""
+    phrase_second: I32
+    """int32[phrases], as in the lexicon."""
+    phrases: I64
+    """int64[phrases]: added for two components in a row that are a phrase."""
+    counts: I64
+    """int64: entry n is added to a compound of n components."""
+
+
+@kernel
+def phrase_of(first: Int, second: Int, weights: ScoreWeights) -> Int:
+    """Look up what two words in a row score as a phrase; 0 when they are none."""
+    low, high = weights.phrase_offsets[first], weights.phrase_offsets[first + 1]
+    stop = high
+    while low < high:
+        middle = (low + high) >> 1
+        if weights.phrase_second[middle] < second:
+            low = middle + 1
+        else:
+            high = middle
+    if low < stop and weights.phrase_second[low] == second:
+        return weights.phrases[low]
+    return np.int64(0)
 
 
 class JoinLimits(NamedTuple):
@@ -62,9 +93,6 @@ class Board(NamedTuple):
     """int64[m, cell, sides so far]: see `_needs`."""
     row_of: I64
     """int64[cells]: the row of each cell."""
-    spelled: Codes
-    """The words of the board, which are no compounds."""
-    phrases: Phrases
     columns: int
     wide: bool
     """Whether a mask cannot hold the whole board."""
@@ -169,7 +197,9 @@ def _blocks(
 
 
 @search_kernel
-def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) -> Int:
+def _join_from(
+    first: Int, board: Board, stack: Joined, masks: U64, numbers: I64, found: Int
+) -> Int:
     """Write the compounds that begin with one component; return their number, or what is wrong."""
     fields, shapes = board.components.fields, board.components.masks
     bounds, listed, need, limits = board.bounds, board.listed, board.need, board.limits
@@ -222,9 +252,7 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
         falling, rising = shapes[i, col.FALLING], shapes[i, col.RISING]
         if depth > 0:
             before = chosen[depth]
-            value += compound_tables.phrase_score(
-                fields[before, col.WORD], fields[i, col.WORD], board.phrases
-            )
+            value += phrase_of(fields[before, col.WORD], fields[i, col.WORD], board.weights)
             more_falling, more_rising = diagonal(
                 fields[before, col.LAST],
                 fields[i, col.FIRST],
@@ -242,23 +270,21 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
             ends
             and length >= limits.min_letters
             and value + count_scores[depth + 1] >= limits.score_min
-            and not compound_tables.is_known(hi, lo, board.spelled)
         ):
             if highest - lowest >= WINDOW:
                 return TOO_WIDE
             shape, blocks, fits = _blocks(cells, falling, rising, lowest, board.columns)
             if not fits:
                 return TOO_WIDE
-            if found == len(rows.masks):
+            if found == len(masks):
                 return FULL
-            rows.masks[found, col.CELLS] = shape
-            rows.masks[found, compound_tables.BLOCKS] = ZERO if limits.crossing else blocks
-            rows.masks[found, col.CODE_HI] = hi
-            rows.masks[found, col.CODE_LO] = lo
-            rows.numbers[found, 0] = lowest
-            rows.numbers[found, 1] = value + count_scores[depth + 1]
-            if compound_tables.keep_row(rows, found):
-                found += 1
+            masks[found, col.CELLS] = shape
+            masks[found, BLOCKS] = ZERO if limits.crossing else blocks
+            masks[found, col.CODE_HI] = hi
+            masks[found, col.CODE_LO] = lo
+            numbers[found, 0] = lowest
+            numbers[found, 1] = value + count_scores[depth + 1]
+            found += 1
         if goes_on:
             depth += 1
             chosen[depth] = i
@@ -278,16 +304,15 @@ def _join_from(first: Int, board: Board, stack: Joined, rows: Rows, found: Int) 
 
 @kernel
 def join_components(
-    components: Components, weights: ScoreWeights, words: U64, grid: Grid, limits: JoinLimits
+    components: Components, weights: ScoreWeights, grid: Grid, limits: JoinLimits
 ) -> Any:
-    """Join components in every way that spans and that spells none of `words`, from 2 on.
+    """Join components in every way that spans, from 2 on.
 
-    `words` are codes (uint64[n, 2]). Returns (n, masks, numbers): row i of `masks` (uint64[., 5])
-    is cells, blocks and the letters' 126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of
-    `numbers` (int64[., 2]) lowest cell and score. Rows with equal masks and cell are one; of a
-    compound on the same cells there is one row for each set of blocks. n is TOO_MANY beyond the
-    limit of steps, FULL beyond that of rows, which are then all in use, and TOO_WIDE where one
-    spans more cells than a mask holds.
+    Returns (n, masks, numbers): row i of `masks` (uint64[., 5]) is cells, blocks and the letters'
+    126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of `numbers` (int64[., 2]) lowest cell
+    and score; every cut of the letters on every path is a row. n is TOO_MANY beyond the limit of
+    steps, FULL beyond that of rows, which are then all in use, and TOO_WIDE where one spans more
+    cells than a mask holds.
     """
     bounds, listed = _followers(components, grid.near)
     cells = grid.rows * grid.columns
@@ -299,8 +324,6 @@ def join_components(
         listed=listed,
         need=_needs(components, bounds, listed, limits.components_max - 1),
         row_of=np.arange(cells) // grid.columns,
-        spelled=compound_tables.hash_codes(words),
-        phrases=compound_tables.hash_phrases(components, weights),
         columns=grid.columns,
         wide=cells > WINDOW,
         stop=grid.stop,
@@ -316,19 +339,16 @@ def join_components(
     )
     stack.masks[0, col.CODE_LO] = 1  # A leading one tells codes of different lengths apart.
     stack.sums[0, LOWEST] = cells
-    rows = compound_tables.new_rows(min(FIRST_ROWS, limits.rows_max))
+    rows = min(FIRST_ROWS, limits.rows_max)
+    masks, numbers = np.empty((rows, 5), np.uint64), np.empty((rows, 2), np.int64)
     found: Int = np.int64(0)
     for first in range(len(components.fields)):
-        while True:
-            now = _join_from(first, board, stack, rows, found)
-            if now in (TOO_WIDE, TOO_MANY):
-                return now, rows.masks, rows.numbers
-            if now == FULL and 2 * len(rows.masks) > limits.rows_max:
-                return np.int64(FULL), rows.masks, rows.numbers
-            if now != FULL:
-                found = now
-                break
-            # Begin with this component again: what it has given so far is found to be known.
-            found = len(rows.masks)
-            rows = compound_tables.longer_rows(rows)
-    return found, rows.masks, rows.numbers
+        now = _join_from(first, board, stack, masks, numbers, found)
+        while now == FULL and 2 * len(masks) <= limits.rows_max:
+            # Begin with this component again.
+            masks, numbers = longer(masks), longer(numbers)
+            now = _join_from(first, board, stack, masks, numbers, found)
+        if now < 0:
+            return now, masks, numbers
+        found = now
+    return found, masks, numbers

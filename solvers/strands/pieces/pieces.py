@@ -8,7 +8,7 @@ round a path can go round one that uses fewer.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,14 @@ from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands import score as scores
 from nightgrid.solvers.strands.pieces import component_paths
 from nightgrid.solvers.strands.pieces import words as word_paths
-from nightgrid.solvers.strands.pieces.compound_tables import ScoreWeights, merge_rows, number_codes
 from nightgrid.solvers.strands.pieces.compounds import (
     ANY_SCORE,
+    BLOCKS,
     FULL,
     TOO_MANY,
     TOO_WIDE,
     JoinLimits,
+    ScoreWeights,
     join_components,
 )
 from nightgrid.solvers.strands.pieces.words import Grid
@@ -59,7 +60,7 @@ class Pieces:
     low: I32
     cells: U64
     word: I64
-    """Index in the lexicon; for compounds a number for the same letters, counted from the first."""
+    """Index in the lexicon; -1 for compounds."""
     score: I64
     spans: npt.NDArray[np.bool_]
     """Whether it touches two opposite sides."""
@@ -74,6 +75,19 @@ class Pieces:
     def wide(self) -> bool:
         """Whether masks may have more than 64 bits, which kernels do not take."""
         return self.cells.dtype == object
+
+    def take(self, rows: Any) -> Pieces:
+        """Take some pieces, in the order given."""
+        offsets, places = reordered(self.block_offsets, rows)
+        return Pieces(
+            low=self.low[rows],
+            cells=self.cells[rows],
+            word=self.word[rows],
+            score=self.score[rows],
+            spans=self.spans[rows],
+            block_offsets=offsets.astype(np.int32),
+            blocks=self.blocks[places],
+        )
 
     def cells_on(self, row: int) -> frozenset[int]:
         """List the cells of a piece."""
@@ -155,8 +169,16 @@ def _words(lexicon: Lexicon, grid: Grid, rules: Rules, stop: Stop | None) -> Pie
         raise TooWideError(_too_wide(grid))
     if found == word_paths.TOO_MANY_PATHS:
         raise TooWideError(MANY_PATHS)
-    scored = scores.score_words(lexicon, numbers[:, 0])
-    return _merge(masks, numbers, scored, rules)
+    word, low, sides = numbers.T
+    word = word.astype(np.int64)
+    blocks = np.zeros_like(masks[:, 1]) if rules.crossing else masks[:, 1]
+    pieces, rows = _merged(low, masks[:, 0], [word], blocks, scores.score_words(lexicon, word))
+    return replace(pieces, word=word[rows], spans=_are_spanning(sides[rows]))
+
+
+def _are_spanning(sides: Any) -> Any:
+    down, right = word_paths.TOP | word_paths.BOTTOM, word_paths.LEFT | word_paths.RIGHT
+    return ((sides & down) == down) | ((sides & right) == right)
 
 
 def _compounds(
@@ -169,10 +191,10 @@ def _compounds(
     check_stop(stop)
     if not complete:
         raise TooManyPiecesError(MANY_PATHS)
+    spelled = spelled_codes(lexicon, np.unique(words.word[words.spans]))
     found, masks, numbers = join_components(
         components,
         weights,
-        spelled_codes(lexicon, np.unique(words.word[words.spans])),
         grid,
         JoinLimits(
             min_letters=rules.min_letters,
@@ -192,17 +214,29 @@ def _compounds(
             f"more than {COMPOUND_ROWS_MAX:,} compound spangrams, or {JOINTS_MAX:,} ways to join "
             "their parts; expected rules with fewer parts or a lower limit on their cost"
         )
-    low, cells, codes, scores, block_offsets, blocks = merge_rows(masks, numbers, found)
-    pieces = Pieces(
-        low=low,
-        cells=cells,
-        word=number_codes(codes),
-        score=scores,
-        spans=np.ones(len(low), np.bool_),
-        block_offsets=block_offsets,
-        blocks=blocks,
-    )
-    return pieces, codes
+    return merge_rows(masks[:found], numbers[:found], spelled)
+
+
+def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
+    """Merge rows of `join_components` into pieces and their codes, but for those of words.
+
+    `spelled`: codes of the words, as of `spelled_codes`.
+    """
+    codes = np.ascontiguousarray(masks[:, (component_paths.CODE_HI, component_paths.CODE_LO)])
+    lows = np.sort(spelled[:, 1])
+    perhaps = np.append(lows, 0)[np.searchsorted(lows, codes[:, 1])] == codes[:, 1]
+    new = ~perhaps
+    # As bytes both halves are compared at once.
+    new[perhaps] = ~np.isin(codes[perhaps].view("S16"), spelled.view("S16")).ravel()
+    low, cells, high, lower, blocks, scores = (
+        column[new]
+        for column in (
+            numbers[:, 0], masks[:, component_paths.CELLS], codes[:, 0], codes[:, 1],
+            masks[:, BLOCKS], numbers[:, 1],
+        )
+    )  # fmt: skip
+    pieces, rows = _merged(low, cells, (high, lower), blocks, scores)
+    return pieces, np.stack([high[rows], lower[rows]], axis=1)
 
 
 def spelled_codes(lexicon: Lexicon, words: Any) -> U64:
@@ -253,36 +287,42 @@ def _too_wide(grid: Grid) -> str:
     )
 
 
-def _merge(masks: Any, numbers: Any, scores: Any, rules: Rules) -> Pieces:
-    """Merge paths into pieces."""
-    cells, word, low = masks[:, 0], numbers[:, 0].astype(np.int64), numbers[:, 1]
-    blocks = np.zeros_like(cells) if rules.crossing else masks[:, 1]
-    order = np.lexsort((blocks, word, cells, low))
-    cells, blocks, word, low = cells[order], blocks[order], word[order], low[order]
-    scores = scores[order]
-    if len(order):
-        other = np.ones(len(order), np.bool_)
-        other[1:] = (cells[1:] != cells[:-1]) | (word[1:] != word[:-1]) | (low[1:] != low[:-1])
-        first = np.flatnonzero(other)
-        bounds = np.append(first, len(order))
-        best = np.maximum.reduceat(scores, first)
-        least, offsets = _least_sets(blocks, bounds)
-    else:
-        first = np.empty(0, np.intp)
-        best, least, offsets = scores, blocks, np.zeros(1, np.int32)
-    sides = numbers[order, 2][first]
-    spans = (
-        (sides & (word_paths.TOP | word_paths.BOTTOM)) == (word_paths.TOP | word_paths.BOTTOM)
-    ) | ((sides & (word_paths.LEFT | word_paths.RIGHT)) == (word_paths.LEFT | word_paths.RIGHT))
-    return Pieces(
-        low=low[first].astype(np.int32),
-        cells=cells[first],
-        word=word[first],
-        score=best,
-        spans=spans,
-        block_offsets=offsets,
-        blocks=least,
+def _merged(
+    low: Any, cells: Any, names: Any, blocks: Any, scores: Any
+) -> tuple[Pieces, npt.NDArray[np.intp]]:
+    """Merge paths that spell the same, given by the columns `names`, on the same cells.
+
+    Returns pieces that span and are no words, in canonical order, and a row of each.
+    """
+    # Numbers of 16 bits, as cells are, sort in no time.
+    order = np.lexsort((blocks, *reversed(names), cells, low.astype(np.uint16)))
+    blocks = blocks[order]
+    new = np.zeros(len(order), np.bool_)
+    new[:1] = True
+    for column in (low, cells, *names):
+        sorted_column = column[order]
+        new[1:] |= sorted_column[1:] != sorted_column[:-1]
+    heads = np.flatnonzero(new)
+    # Of the sets of blocks of one piece those that contain no other are kept.
+    keep = new.copy()
+    keep[1:] |= blocks[1:] != blocks[:-1]
+    before = np.append(0, np.cumsum(keep))
+    bounds = np.append(heads, len(order))
+    for piece in np.flatnonzero(np.diff(before[bounds]) > 1):
+        own = slice(bounds[piece], bounds[piece + 1])
+        least = least_of(blocks[own][keep[own]].tolist())
+        keep[own] &= np.isin(blocks[own], np.array(least, np.uint64))
+    rows = order[heads]
+    pieces = Pieces(
+        low=low[rows].astype(np.int32),
+        cells=cells[rows],
+        word=np.full(len(rows), -1),
+        score=np.maximum.reduceat(scores[order], heads) if len(rows) else scores,
+        spans=np.ones(len(rows), np.bool_),
+        block_offsets=np.append(0, np.cumsum(keep))[bounds].astype(np.int32),
+        blocks=blocks[keep],
     )
+    return pieces, rows
 
 
 def least_of(masks: Iterable[int]) -> list[int]:
@@ -305,21 +345,3 @@ def ragged(starts: Any, sizes: Any) -> tuple[I64, I64]:
 def reordered(offsets: Any, order: Any) -> tuple[I64, I64]:
     """Reorder a ragged array: its new offsets and the old positions of its values."""
     return ragged(offsets[:-1][order], np.diff(offsets)[order])
-
-
-def _least_sets(blocks: Any, bounds: Any) -> tuple[U64, I32]:
-    """Keep of each group's sets of blocks those that contain no other."""
-    keep = np.ones(len(blocks), np.bool_)
-    sizes = np.diff(bounds)
-    for group in np.flatnonzero(sizes > 1):
-        start, stop = bounds[group], bounds[group + 1]
-        least: list[int] = []
-        for i in range(start, stop):
-            mask = int(blocks[i])
-            # Ascending: a set stands after every set that it contains.
-            if any(known & mask == known for known in least):
-                keep[i] = False
-            else:
-                least.append(mask)
-    kept_before = np.concatenate([[0], np.cumsum(keep)])
-    return blocks[keep], kept_before[bounds].astype(np.int32)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I64, U64
 from nightgrid.solvers.stop import Stop
-from nightgrid.solvers.strands.pieces.compound_tables import number_codes
 from nightgrid.solvers.strands.pieces.pieces import (
     Found,
     Pieces,
@@ -19,7 +18,6 @@ from nightgrid.solvers.strands.pieces.pieces import (
     find_pieces,
     grid_of,
     ragged,
-    reordered,
 )
 from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.puzzle import Puzzle
@@ -129,20 +127,18 @@ def with_strips(
 
 def _together(one: Pieces, codes: U64, other: Pieces, more: U64) -> tuple[Pieces, U64, I64]:
     """Join two lists of compounds: pieces and codes in canonical order, and where they stood."""
-    low = np.concatenate([one.low, other.low])
-    cells = np.concatenate([one.cells, other.cells])
-    codes = np.concatenate([codes, more])
-    order = np.lexsort((codes[:, 1], codes[:, 0], cells, low))
-    bounds = np.concatenate([one.block_offsets, one.block_offsets[-1] + other.block_offsets[1:]])
-    offsets, places = reordered(bounds, order)
-    codes = np.ascontiguousarray(codes[order])
-    pieces = Pieces(
-        low=low[order], cells=cells[order], word=number_codes(codes),
-        score=np.concatenate([one.score, other.score])[order],
-        spans=np.ones(len(low), np.bool_), block_offsets=offsets.astype(np.int32),
-        blocks=np.concatenate([one.blocks, other.blocks])[places],
+    both = Pieces(
+        low=np.concatenate([one.low, other.low]), cells=np.concatenate([one.cells, other.cells]),
+        word=np.concatenate([one.word, other.word]), score=np.concatenate([one.score, other.score]),
+        spans=np.concatenate([one.spans, other.spans]),
+        block_offsets=np.concatenate(
+            [one.block_offsets, one.block_offsets[-1] + other.block_offsets[1:]]
+        ),
+        blocks=np.concatenate([one.blocks, other.blocks]),
     )  # fmt: skip
-    return pieces, codes, order
+    codes = np.concatenate([codes, more])
+    order = np.lexsort((codes[:, 1], codes[:, 0], both.cells, both.low))
+    return both.take(order), np.ascontiguousarray(codes[order]), order
 
 
 @lru_cache(maxsize=4)

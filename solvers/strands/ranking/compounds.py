@@ -12,15 +12,17 @@ import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I64, U64
 from nightgrid.solvers.strands import score as scores
+from nightgrid.solvers.strands.paths import best_cut
 from nightgrid.solvers.strands.pieces import component_paths
-from nightgrid.solvers.strands.pieces.compound_tables import (
+from nightgrid.solvers.strands.pieces.compounds import (
+    ANY_SCORE,
+    FULL,
+    JoinLimits,
     ScoreWeights,
-    merge_rows,
-    number_codes,
+    join_components,
     phrase_of,
 )
-from nightgrid.solvers.strands.pieces.compounds import ANY_SCORE, FULL, JoinLimits, join_components
-from nightgrid.solvers.strands.pieces.pieces import Pieces, ragged, spelled_codes
+from nightgrid.solvers.strands.pieces.pieces import Pieces, merge_rows, no_pieces, spelled_codes
 from nightgrid.solvers.strands.pieces.words import STEPS_MAX, Grid
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
@@ -109,64 +111,49 @@ def find_compounds(
         )  # fmt: skip
         joined = _joined(components, weights, spelled, grid, limits, kept)
         if joined is not None:
-            return *best_compounds(*joined, kept=kept), tier
-    nothing = np.empty((0, 5), np.uint64)
-    return *best_compounds(*merge_rows(nothing, np.empty((0, 2), np.int64), 0), kept=kept), len(
-        LIMITS
-    )
+            return *joined, tier
+    return no_pieces(), np.empty((0, 2), np.uint64), len(LIMITS)
 
 
 def _joined(
     components: Any, weights: ScoreWeights, spelled: U64, grid: Grid, limits: JoinLimits, kept: int
-) -> Any:
-    """Join components and merge the rows: all that can be among the kept best; None beyond limits.
+) -> tuple[Pieces, U64] | None:
+    """Join components and keep the best compounds; None beyond the limits.
 
     When memory for rows runs out, `kept` compounds are known that score at least so much; joining
     begins again and leaves out what scores less.
     """
     while True:
-        found, masks, numbers = join_components(components, weights, spelled, grid, limits)
+        found, masks, numbers = join_components(components, weights, grid, limits)
         if found >= 0:
-            return merge_best(masks, numbers, found, kept)
+            return best_of(masks[:found], numbers[:found], spelled, kept)
         if found != FULL:
             return None
-        scores = merge_best(masks, numbers, len(masks), kept)[3]
-        floor = int(np.partition(scores, -kept)[-kept]) if len(scores) >= kept else ANY_SCORE
+        pieces, _ = best_of(masks, numbers, spelled, kept)
+        floor = int(pieces.score.min()) if len(pieces) == kept else ANY_SCORE
         if floor <= limits.score_min:
             return None
         limits = limits._replace(score_min=floor)
 
 
-def merge_best(masks: Any, numbers: I64, found: int, kept: int) -> Any:
-    """Merge the rows of the highest scores: as many as give `kept` pieces, if there are so many.
+def best_of(masks: U64, numbers: I64, spelled: U64, kept: int) -> tuple[Pieces, U64]:
+    """Merge rows, and keep the pieces of the highest scores with their codes, in canonical order.
 
-    Merging takes as much memory again as the rows do, and hardly any of them are kept. Rows of one
-    score are merged together, so that what is kept is what it would be of all rows.
+    Of equal ones the first are kept. Rows of the highest scores are merged first, as many as give
+    `kept` pieces: merging takes as much memory again as the rows do, and hardly any are kept. Rows
+    of one score are merged together, so that what is kept is what it would be of all rows.
     """
     rows = 2 * kept
-    while rows < found:
-        floor = np.partition(numbers[:found, 1], found - rows)[found - rows]
-        best = np.flatnonzero(numbers[:found, 1] >= floor)
-        merged = merge_rows(masks[best], numbers[best], len(best))
-        if len(merged[0]) >= kept:
-            return merged
+    while True:
+        best = np.arange(len(masks))
+        if rows < len(masks):
+            floor = np.partition(numbers[:, 1], len(masks) - rows)[len(masks) - rows]
+            best = np.flatnonzero(numbers[:, 1] >= floor)
+        pieces, codes = merge_rows(masks[best], numbers[best], spelled)
+        if len(pieces) >= kept or len(best) == len(masks):
+            first = np.sort(np.argsort(-pieces.score, kind="stable")[:kept])
+            return pieces.take(first), codes[first]
         rows *= 2
-    return merge_rows(masks, numbers, found)
-
-
-def best_compounds(
-    low: Any, cells: U64, codes: U64, values: I64, block_offsets: Any, blocks: U64, *, kept: int
-) -> tuple[Pieces, U64]:
-    """Keep the compounds of the highest scores, of equal ones the first, in canonical order."""
-    best = np.sort(np.argsort(-values, kind="stable")[:kept])
-    offsets, places = ragged(block_offsets[:-1][best], np.diff(block_offsets)[best])
-    codes = np.ascontiguousarray(codes[best])
-    pieces = Pieces(
-        low=low[best], cells=cells[best], word=number_codes(codes), score=values[best],
-        spans=np.ones(len(best), np.bool_), block_offsets=offsets.astype(np.int32),
-        blocks=blocks[places],
-    )  # fmt: skip
-    return pieces, codes
 
 
 @lru_cache(maxsize=1 << 15)
@@ -175,28 +162,5 @@ def reading(vocabulary: Vocabulary, text: str) -> tuple[int, tuple[str, ...]]:
 
     Of equal ones, the fewest. Where no cut is allowed the text is one component of score 0.
     """
-    lexicon = vocabulary.lexicon
     costs, _, weights = weights_of(vocabulary)
-    most, centibels = LIMITS[0]
-    ways: list[tuple[int, int, tuple[int, ...], int]] = [(0, 0, (), 0)]
-    # Every (at, components so far, last component) would do; texts are short, so all ways are kept.
-    done: list[tuple[int, int, tuple[int, ...]]] = []
-    while ways:
-        at, cost, parts, value = ways.pop()
-        for letters, word in lexicon.beginnings(text[at:]):
-            spent = cost + int(costs[word])
-            if spent > centibels:
-                continue
-            more = (*parts, word)
-            score = value + int(weights.components[word])
-            if parts:
-                score += phrase_of(parts[-1], word, weights)
-            if at + letters == len(text):
-                if len(more) > 1:
-                    done.append((-score - int(weights.counts[len(more)]), len(more), more))
-            elif len(more) < most:
-                ways.append((at + letters, spent, more, score))
-    if not done:
-        return 0, (text,)
-    negative, _, best = min(done)
-    return -negative, tuple(lexicon.word(word) for word in best)
+    return best_cut(text, vocabulary.lexicon, costs, weights, *LIMITS[0]) or (0, (text,))

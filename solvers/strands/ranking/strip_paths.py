@@ -16,7 +16,7 @@ from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, searc
 from nightgrid.solvers.kernel.machine import is_stopped
 from nightgrid.solvers.strands.pieces import component_paths as col
 from nightgrid.solvers.strands.pieces import words as word_paths
-from nightgrid.solvers.strands.pieces.compound_tables import BLOCKS, Codes, is_known
+from nightgrid.solvers.strands.pieces.compounds import BLOCKS
 from nightgrid.solvers.strands.pieces.words import NO_LETTER, STOP_STRIDE, Grid, longer, spans
 
 SIDES_SETS = 16
@@ -144,12 +144,12 @@ def _next_step(walk: Walk, depth: Int, on_path: np.ndarray, grid: Grid) -> tuple
 
 
 @kernel
-def walk_strips(prices: I32, most: I32, known: Codes, grid: Grid, limits: StripLimits) -> Any:
+def walk_strips(prices: I32, most: I32, grid: Grid, limits: StripLimits) -> Any:
     """Write every path between two opposite sides that is worth `limits.floor` or more.
 
-    Texts with one of the `known` codes are none. Returns (n, masks, numbers, whether the floor cut
-    anything off): rows as join_components writes them. n is FULL when there are more rows than
-    allowed, TOO_MANY when it takes more steps or the search was stopped.
+    Returns (n, masks, numbers, whether the floor cut anything off): rows as join_components writes
+    them. n is FULL when there are more rows than allowed, TOO_MANY when it takes more steps or the
+    search was stopped.
     """
     masks, numbers = np.empty((FIRST_ROWS, 5), np.uint64), np.empty((FIRST_ROWS, 2), np.int64)
     board, edge, size = grid.letters, np.int64(prices.shape[0] - 1), limits.letters_max
@@ -198,16 +198,14 @@ def walk_strips(prices: I32, most: I32, known: Codes, grid: Grid, limits: StripL
             if found == len(masks):
                 masks, numbers = longer(masks), longer(numbers)
             numbers[found, 1] = value
-            if _write(found, masks, numbers, walk.cell[: depth + 1], known, grid, limits.crossing):
-                found += 1
+            _write(found, masks, numbers, walk.cell[: depth + 1], grid, limits.crossing)
+            found += 1
     return found, masks[:found], numbers[:found], cut
 
 
 @search_kernel
-def _write(
-    row: Int, masks: U64, numbers: I64, path: I64, known: Codes, grid: Grid, crossing: bool
-) -> bool:
-    """Write a path as a row, cells, blocks, letters and lowest cell; tell if its text is new."""
+def _write(row: Int, masks: U64, numbers: I64, path: I64, grid: Grid, crossing: bool) -> None:
+    """Write a path as a row: cells, blocks, letters and lowest cell."""
     low, cells, blocks, _, _ = word_paths.mask_path(path, len(path), grid.rows, grid.columns)
     hi, lo = np.uint64(0), np.uint64(1)
     bits = np.uint64(col.CODE_BITS)
@@ -217,4 +215,3 @@ def _write(
     masks[row, col.CELLS], masks[row, BLOCKS] = cells, np.uint64(0) if crossing else blocks
     masks[row, col.CODE_HI], masks[row, col.CODE_LO] = hi, lo
     numbers[row, 0] = low
-    return not is_known(hi, lo, known)

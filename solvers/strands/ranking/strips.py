@@ -12,11 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from nightgrid.solvers.kernel.compiling import I32, I64, U64
-from nightgrid.solvers.strands.pieces.compound_tables import hash_codes, merge_rows
-from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, spelled_codes
+from nightgrid.solvers.kernel.compiling import I32, U64
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, no_pieces, spelled_codes
 from nightgrid.solvers.strands.pieces.words import Grid
-from nightgrid.solvers.strands.ranking.compounds import NATS, best_compounds, merge_best
+from nightgrid.solvers.strands.ranking.compounds import NATS, best_of
 from nightgrid.solvers.strands.ranking.letter_model import letter_prices
 from nightgrid.solvers.strands.ranking.strip_paths import (
     KNOWN,
@@ -53,27 +52,27 @@ def find_strips(
     """
     prices = _strip_prices(vocabulary)
     most = most_to_come(prices, grid, STRIP_LETTERS_MAX - KNOWN)
-    known = hash_codes(_known_codes(vocabulary, found))
-    masks, numbers = np.empty((0, 5), np.uint64), np.empty((0, 2), np.int64)
-    merged = merge_rows(masks, numbers, 0)
+    words = np.unique(found.words.word[found.words.spans])
+    known = np.concatenate([spelled_codes(vocabulary.lexicon, words), found.codes])
+    pieces, codes = no_pieces(), np.empty((0, 2), np.uint64)
     best = int(most.max())
     floor, step, before, more = best + KNOWN * LETTER, FLOOR_STEP, 0, best > NEVER
-    while more and len(merged[0]) < kept:
+    while more and len(pieces) < kept:
         floor -= step
         limits = StripLimits(
             letters_min=STRIP_LETTERS_MIN, letters_max=STRIP_LETTERS_MAX, floor=floor,
             rows_max=STRIP_ROWS_MAX, steps_max=STRIP_STEPS_MAX, crossing=rules.crossing,
         )  # fmt: skip
-        rows, masks, numbers, more = walk_strips(prices, most, known, grid, limits)
+        rows, masks, numbers, more = walk_strips(prices, most, grid, limits)
         if rows < 0:
             break
-        merged = merge_best(masks, numbers, rows, kept)
+        pieces, codes = best_of(masks, numbers, known, kept)
         # The next walk wants the memory.
         del masks, numbers
         # Where hardly any strip is left, as on a small board, few steps come to the last.
         step = 2 * step if before and 2 * rows < 3 * before else FLOOR_STEP
         before = rows
-    return best_compounds(*merged, kept=kept)
+    return pieces, codes
 
 
 @lru_cache(maxsize=2)
@@ -82,16 +81,3 @@ def _strip_prices(vocabulary: Vocabulary) -> I32:
     prices = letter_prices(vocabulary).copy()
     prices[..., :-1] += LETTER
     return prices
-
-
-def _known_codes(vocabulary: Vocabulary, found: Found) -> U64:
-    """List the distinct codes of words that span, and of compounds."""
-    words, first = found.words, _first_of(found.compounds.word)
-    return np.concatenate([
-        spelled_codes(vocabulary.lexicon, np.unique(words.word[words.spans])), found.codes[first],
-    ])  # fmt: skip
-
-
-def _first_of(numbers: I64) -> I64:
-    """Name the first place of each number."""
-    return np.unique(numbers, return_index=True)[1]

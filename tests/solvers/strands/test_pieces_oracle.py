@@ -129,8 +129,5 @@ def hold_to(expected: dict[Piece, list[Path]], instance: Instance) -> None:
         is_word = kind == "word"
         assert seen == {p for p in expected if (p[0] in vocabulary.words) == is_word}
     compounds = found.compounds
-    number = dict(zip(map(tuple, found.codes.tolist()), compounds.word.tolist(), strict=True))
-    assert [number[tuple(code)] for code in found.codes.tolist()] == compounds.word.tolist()
-    assert len(set(number.values())) == len(number)
     order = list(zip(compounds.low, compounds.cells, *found.codes.T, strict=True))
     assert order == sorted(set(order))

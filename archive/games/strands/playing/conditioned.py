@@ -12,7 +12,7 @@ from nightgrid.archive.games.strands.playing.play import WRONG, Known, Play, Pos
 from nightgrid.archive.games.strands.ranking.ranker import RankedCover, Ranker
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.strands.paths import spell
-from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, ragged
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RankedBoard
 from nightgrid.solvers.strands.ranking.budgets import timed
@@ -121,8 +121,8 @@ def conditioned(board: RankedBoard, known: Known, vocabulary: Vocabulary) -> Ran
     return replace(
         board,
         found=Found(
-            words=_taken(words, chosen),
-            compounds=_taken(compounds, joined),
+            words=words.take(chosen),
+            compounds=compounds.take(joined),
             codes=np.ascontiguousarray(board.found.codes[joined]),
         ),
         theme=board.theme[chosen],
@@ -157,18 +157,3 @@ def _mask(cells: frozenset[int]) -> np.uint64:
 def _bit_counts(pieces: Pieces) -> npt.NDArray[np.int64]:
     counts: npt.NDArray[np.int64] = np.bitwise_count(pieces.cells).astype(np.int64)
     return counts
-
-
-def _taken(pieces: Pieces, rows: npt.NDArray[np.int64]) -> Pieces:
-    """Take some pieces, in their order."""
-    sizes = np.diff(pieces.block_offsets)[rows]
-    bounds, places = ragged(pieces.block_offsets[rows], sizes)
-    return Pieces(
-        low=pieces.low[rows],
-        cells=pieces.cells[rows],
-        word=pieces.word[rows],
-        score=pieces.score[rows],
-        spans=pieces.spans[rows],
-        block_offsets=bounds.astype(pieces.block_offsets.dtype),
-        blocks=np.ascontiguousarray(pieces.blocks[places]),
-    )

@@ -28,7 +28,7 @@ def test_a_board_is_stopped_while_compounds_are_joined(monkeypatch):
     stop, join, told = Stop(), compounds.join_components, []
 
     def stopped(*given):
-        grid = given[3]
+        grid = given[2]
         stop.set(ReasonCode.CANCELLED)
         told.append(grid.stop)
         return join(*given)

@@ -209,7 +209,7 @@ def test_a_board_is_stopped_while_strips_are_looked_for(monkeypatch: pytest.Monk
 
     def stopped(*given):
         stop.set(ReasonCode.CANCELLED)
-        told.append(given[3].stop)
+        told.append(given[2].stop)
         return walk(*given)
 
     monkeypatch.setattr(strips, "walk_strips", stopped)
