@@ -7,7 +7,6 @@ import email.utils
 import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 
 import httpx
@@ -18,13 +17,9 @@ from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Valida
 from nightgrid.archive.sources.proxies import named_proxy
 from nightgrid.archive.sources.redirects import (
     RedirectError,
-    addresses_of,
-    check_addresses,
     check_redirect,
     named_host,
-    pinned,
     place_of,
-    reach_of_peer,
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural, without_credentials
@@ -211,22 +206,14 @@ class HttpSource:
         Raises RedirectError where it is not, and httpx's errors.
         """
         source = target = httpx.URL(url)
-        request = self._client.build_request("GET", url, headers=headers)
         for _ in range(self._politeness.max_redirects + 1):
-            response = self._client.send(request, stream=True)
             # The body of a redirect is not read, however long it is.
-            with closing(response):
+            with self._client.stream("GET", target, headers=headers) as response:
                 if not response.has_redirect_location:
                     final = None if target == source else str(target)
                     return replace(self._read(url, response), final_url=final)
                 before, target = target, target.join(response.headers["Location"])
                 check_redirect(before, target, (place_of(source), *self._redirect_hosts))
-                reach = reach_of_peer(response)
-            request = self._client.build_request("GET", target, headers=headers)
-            if place_of(target) != place_of(source):
-                addresses = addresses_of(target)
-                check_addresses(target, addresses, reach)
-                request = pinned(request, addresses)
         raise RedirectError(f"more than {self._politeness.max_redirects} redirects")
 
     def _read(self, url: str, response: httpx.Response) -> Answer:
