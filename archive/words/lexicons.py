@@ -78,11 +78,7 @@ def keep_lexicon(lake: Lake, lexicon: Lexicon) -> None:
     """Write a lexicon's text to the lake, unless it is there."""
     path = lake_path(lexicon.lexicon_id)
     if not lake.exists(path):
-        text = lexicon_cache.text(lexicon.lexicon_id)
-        if text is None:
-            text = text_of(lexicon)
-            lexicon_cache.keep_text(lexicon.lexicon_id, text)
-        lake.write_bytes(path, text)
+        lake.write_bytes(path, text_of(lexicon))
 
 
 def lake_path(lexicon_id: str) -> str:

@@ -8,8 +8,14 @@ import shutil
 import stat
 import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 def cache_base() -> Path:
@@ -38,15 +44,43 @@ def staged_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
 
 
-def fill_folder(folder: Path, write: Callable[[Path], object]) -> None:
-    """Make a folder that appears with all its files; of several writers the first wins.
+def kept_arrays(folder: Path, make: Callable[[], Mapping[str, npt.NDArray[Any]]]) -> Arrays:
+    """Map the arrays of a folder; make and write them first if it has none.
 
-    `write` gets the folder to write into. Where it cannot be written, there is none.
+    Every process that maps them shares one copy in memory. Where the folder cannot be written, what
+    was made is returned.
     """
+    found = mapped_arrays(folder)
+    if found is None:
+        made = dict(make())
+        _write_arrays(folder, made)
+        found = mapped_arrays(folder) or made
+    return found
+
+
+def mapped_arrays(folder: Path) -> Arrays | None:
+    """Map the arrays of a folder read-only; None if there are none. A damaged folder is deleted."""
+    try:
+        # Plain views of the mapped files: np.memmap is slow to slice.
+        arrays = {
+            path.stem: np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+            for path in folder.glob("*.npy")
+        }
+    except (EOFError, ValueError):
+        shutil.rmtree(folder, ignore_errors=True)
+        return None
+    except OSError:
+        return None
+    return arrays or None
+
+
+def _write_arrays(folder: Path, arrays: Arrays) -> None:
+    """Make a folder that appears with all its files; of several writers the first wins."""
     staged = staged_path(folder)
     with contextlib.suppress(OSError):
         staged.mkdir(parents=True)
-        write(staged)
+        for name, array in arrays.items():
+            np.save(staged / f"{name}.npy", array, allow_pickle=False)
         staged.rename(folder)
     shutil.rmtree(staged, ignore_errors=True)
 

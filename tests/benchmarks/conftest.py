@@ -50,7 +50,7 @@ def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -
     words = [vocabulary.lexicon.word(i) for i in range(len(vocabulary.lexicon))]
     rng = np.random.default_rng(3)
     known = Vectors(
-        words=WordRows(words),
+        words=WordRows.from_words(words),
         values=rng.integers(-127, 128, (len(words), DIMENSIONS)).astype(np.int8),
         scales=np.full(len(words), 1 / 1400, np.float32),
         mean=np.zeros(DIMENSIONS, np.float32),

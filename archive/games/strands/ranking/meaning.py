@@ -49,11 +49,6 @@ class Meanings:
             return f"{lexicon.word(first)} {lexicon.word(second)}".lower()
         return lexicon.word(word).lower()
 
-    def rest(self) -> None:
-        """Release the memory of the models' weights."""
-        self.model.rest()
-        self.language.rest()
-
     def embed(self, texts: Sequence[str]) -> F32:
         """Embed texts: float32[texts, DIMENSIONS]."""
         return self.vectors.embed(self.model, texts)

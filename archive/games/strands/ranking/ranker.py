@@ -129,7 +129,6 @@ class Ranker:
         """
         if len(self.listed(board, LISTED, budget)) == LISTED:
             return board
-        self._rest()
         if len(board.found.compounds) >= KEPT:
             puzzle = board.puzzle
             del board
@@ -137,16 +136,10 @@ class Ranker:
             go_on(budget)
             if len(self.listed(board, LISTED, budget)) == LISTED:
                 return board
-            self._rest()
         stop = None if budget is None else budget.stop
         board = with_strips(board, self.vocabulary, stop)
         go_on(budget)
         return board
-
-    def _rest(self) -> None:
-        """Release the memory of the models: finding pieces needs it."""
-        if self.meanings is not None:
-            self.meanings.rest()
 
     def listed(
         self, board: RankedBoard, k: int = LISTED, budget: Budget | None = None
@@ -218,10 +211,7 @@ class Ranker:
         rows = cover_features(board, listed, clue, self.meanings, self.weights.learned)
         go_on(budget)
         so_far = rows @ self.weights.cover
-        self.meanings.rest()
         themes = theme_features(so_far, texts.words, texts.spangrams, clue, self.meanings)
-        # The next board's compounds want the memory, before any text of it is embedded.
-        self.meanings.rest()
         as_read = themes @ self.weights.theme[1:]
         shares = (rows - rows.mean(axis=0)) * self.weights.cover * self.weights.theme[0]
         groups = {"words and geometry": ("additive",), **GROUPS}

@@ -114,11 +114,3 @@ def test_without_the_package_the_ranker_of_a_machine_is_the_one_alone(
     ranker.default_ranker.cache_clear()
     assert opened.meanings is None
     assert opened.name == f"{NAME}{ALONE_SUFFIX}"
-
-
-def test_a_model_that_rested_embeds_as_before(tmp_path: Path):
-    write_model(tmp_path)
-    model = SentenceModel(tmp_path)
-    before = model.embed(["hot dog", "cats"])
-    model.rest()
-    assert np.array_equal(model.embed(["hot dog", "cats"]), before)

@@ -58,7 +58,7 @@ def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -
     vectors = model.embed([word.lower() for word in words])
     scales = np.abs(vectors).max(axis=1) / 127
     known = Vectors(
-        words=WordRows(words),
+        words=WordRows.from_words(words),
         values=np.rint(vectors / scales[:, None]).astype(np.int8),
         scales=scales.astype(np.float32),
         mean=np.zeros(DIMENSIONS, np.float32),

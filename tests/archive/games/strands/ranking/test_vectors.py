@@ -69,8 +69,8 @@ def test_a_process_that_was_killed_is_gone_on_from(
     with pytest.raises(KeyboardInterrupt):
         made(model)
     begun = sorted(folder.with_name(f"{folder.name}.begun").iterdir())
-    assert [path.name for path in begun] == ["0-2.npz", "2-4.npz"]
-    begun[0].write_bytes(b"damaged")
+    assert [path.name for path in begun] == ["0-2", "2-4"]
+    (begun[0] / "values.npy").write_bytes(b"damaged")
     asked.clear()
     told: list[int] = []
     again = cached_vectors(lambda: model, WORDS, lambda done, _: told.append(done))
@@ -88,13 +88,13 @@ def test_words_have_the_rows_that_they_were_given_and_others_have_none():
     print(f"seed: {seed}")
     draw = random.Random(seed)
     words = list({"".join(draw.choices("ABC", k=draw.randrange(1, 7))) for _ in range(200)})
-    rows = WordRows(words)
+    rows = WordRows.from_words(words)
     asked = [*words, "D", "ABCABCABC", words[0] + "ABCABC", "É", ""]
     draw.shuffle(asked)
     expected = {word: row for row, word in enumerate(words)}
     assert rows.of(asked).tolist() == [expected.get(word, -1) for word in asked]
     assert rows.of([]).tolist() == []
-    assert WordRows([]).of(["A"]).tolist() == [-1]
+    assert WordRows.from_words([]).of(["A"]).tolist() == [-1]
 
 
 def test_a_vector_of_bytes_is_nearly_the_model_s(model: SentenceModel):

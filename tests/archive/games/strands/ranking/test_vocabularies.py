@@ -8,21 +8,20 @@ import numpy as np
 import pytest
 
 from nightgrid.archive.games.strands.ranking import vocabularies
-from nightgrid.archive.words import lexicon_cache
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
 
 def test_a_vocabulary_that_was_kept_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made = vocabulary_of({"SIT": 500, "UP": 600}, {"CEDILLA"}, [("SIT", "UP", 450)])
     monkeypatch.setattr(vocabularies, "cache_base", lambda: tmp_path)
-    monkeypatch.setattr(lexicon_cache, "cache_base", lambda: tmp_path)
-    monkeypatch.setattr(vocabularies, "_opened", {})
+    vocabularies.ranking_vocabulary.cache_clear()
     monkeypatch.setattr(vocabularies, "english_vocabulary", lambda: made)
     first = vocabularies.ranking_vocabulary()
     assert vocabularies.ranking_vocabulary() is first
-    monkeypatch.setattr(vocabularies, "_opened", {})
+    vocabularies.ranking_vocabulary.cache_clear()
     monkeypatch.setattr(vocabularies, "english_vocabulary", None)
     mapped = vocabularies.ranking_vocabulary()
     assert mapped.lexicon.lexicon_id == made.lexicon.lexicon_id
     assert np.array_equal(mapped.kind, made.kind)
     assert np.array_equal(mapped.first, made.first)
+    vocabularies.ranking_vocabulary.cache_clear()

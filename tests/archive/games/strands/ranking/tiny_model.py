@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, LAYERS
 
@@ -14,7 +15,7 @@ PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "dog", "##s", "hot", ",", "
 
 
 def write_model(folder: Path, seed: int = 0) -> dict[str, np.ndarray]:
-    """Write model.safetensors and vocab.txt; return the tensors."""
+    """Write model.safetensors and tokenizer.json; return the tensors."""
     rng = np.random.default_rng(seed)
 
     def drawn(*shape: int) -> np.ndarray:
@@ -40,14 +41,12 @@ def write_model(folder: Path, seed: int = 0) -> dict[str, np.ndarray]:
         for part in ("attention.output", "output"):
             tensors[f"{at}{part}.LayerNorm.weight"] = 1 + drawn(DIMENSIONS)
             tensors[f"{at}{part}.LayerNorm.bias"] = drawn(DIMENSIONS)
-    header, data = {}, b""
-    for name, tensor in tensors.items():
-        start = len(data)
-        data += tensor.tobytes()
-        header[name] = {
-            "dtype": "F32", "shape": list(tensor.shape), "data_offsets": [start, len(data)],
-        }  # fmt: skip
-    text = json.dumps({"__metadata__": {"format": "pt"}, **header}).encode()
-    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + data)
-    (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n")
+    save_file(tensors, folder / "model.safetensors")
+    numbers = {piece: number for number, piece in enumerate(PIECES)}
+    tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [(mark, numbers[mark]) for mark in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, ends)
+    tokenizer.save(str(folder / "tokenizer.json"))
     return tensors
