@@ -5,14 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import Board, boards_of_dates
 from nightgrid.archive.results.results import find_results, solutions_of
 from nightgrid.service.games import service_plug
-from nightgrid.service.report.figures import Figures, GameFigures, Row
+from nightgrid.service.report.figures import Figures, GameFigures
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game, game_plug
@@ -21,23 +20,11 @@ BOARDS_MAX = 12
 """Boards of one game that are drawn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """A board with its picture."""
-
-    name: str
-    clue: str | None
-    svg: str
-    solution: str
-    """Which solution is drawn: published, found, or none."""
-    row: Row
-    """Its count by date; {} where there is none yet."""
-
-
-def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[Drawn], int]:
+def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[dict[str, Any]], int]:
     """Draw the new boards of a game, at most BOARDS_MAX, and tell how many are not drawn.
 
-    Without new ones those of its last date are drawn.
+    Without new ones those of its last date are drawn. A board has its name, clue, `svg`, whether
+    there is a solution on it, and its `row` of counts by date.
     """
     if not service_plug(of.name).draws_svg:
         return [], 0
@@ -53,22 +40,19 @@ def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[Dr
         ]
     boards.sort(key=lambda board: board.published.date or dt.date.min, reverse=True)
     rows = {(row["date"], row["level"]): row for row in of.rows}
-    drawn: list[Drawn] = []
+    drawn: list[dict[str, Any]] = []
     for board in boards[:BOARDS_MAX]:
-        published, whose = board.published, "published"
-        solution = published.solution
-        if solution is None:
-            solution = _found(lake, board)
-            whose = "none" if solution is None else "found"
+        published = board.published
+        solution = published.solution or _found(lake, board)
         with suppress(PermanentError):  # too large for a picture
             drawn.append(
-                Drawn(
-                    name=board.name,
-                    clue=published.clue,
-                    svg=service_plug(of.name).view().svg(published.puzzle, solution, None),
-                    solution=whose,
-                    row=rows.get((published.date, published.level or ""), {}),
-                )
+                {
+                    "name": board.name,
+                    "clue": published.clue,
+                    "svg": service_plug(of.name).view().svg(published.puzzle, solution, None),
+                    "solved": solution is not None,
+                    "row": rows.get((published.date, published.level or ""), {}),
+                }
             )
     return drawn, (len(new) or len(boards)) - len(drawn)
 

@@ -181,16 +181,12 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
         drafts=pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
         hardest=hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
         ranks=found.column("official_rank").to_pylist(),
-        rankings=_by_ranker(rankings),
+        rankings={
+            ranker: rankings.filter(pc.equal(rankings.column("ranker"), ranker)).to_pylist()
+            for ranker in sorted(pc.unique(rankings.column("ranker")).to_pylist())
+        },
         night=night,
     )
-
-
-def _by_ranker(table: pa.Table) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in table.sort_by("ranker").to_pylist():
-        found.setdefault(row["ranker"], []).append(row)
-    return found
 
 
 def _ended(night: Row) -> dt.datetime | None:
@@ -239,10 +235,10 @@ def _earlier(lake: Lake, figures: Figures, of: GameFigures) -> list[Row]:
 def _counted(of: GameFigures) -> dict[str, int]:
     return {
         "boards": of.boards,
-        "solved": of.solved,
+        "boards with an answer": of.solved,
         "drafts": of.drafts,
-        "revised": len(of.revised),
-        "quarantine": of.quarantine_count,
+        "revisions within the window": len(of.revised),
+        "rows in quarantine": of.quarantine_count,
     }
 
 
@@ -262,7 +258,7 @@ def _changes(now: GameFigures, before: Row) -> Iterator[str]:
     for key, present in _counted(now).items():
         more = present - int(before.get(key, 0))
         if more:
-            yield f"{now.title}: {abs(more):,} {'more' if more > 0 else 'fewer'} {_COUNTED[key]}"
+            yield f"{now.title}: {abs(more):,} {'more' if more > 0 else 'fewer'} {key}"
     for name, (puzzle_id, status, count) in _answers(now).items():
         known = before.get("answers", {}).get(name)
         if known is None or known == [puzzle_id, status, count]:
@@ -273,12 +269,3 @@ def _changes(now: GameFigures, before: Row) -> Iterator[str]:
             yield f"{name} was {known[1].replace('_', ' ')} and is {status}"
         else:
             yield f"{name} had {known[2]} solutions and has {count}"
-
-
-_COUNTED = {
-    "boards": "boards",
-    "solved": "boards with an answer",
-    "drafts": "drafts",
-    "revised": "revisions within the window",
-    "quarantine": "rows in quarantine",
-}

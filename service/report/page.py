@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import hashlib
-import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -38,7 +37,6 @@ _FONTS = {
     "Bricolage Grotesque": "bricolage-grotesque.woff2",
     "Instrument Sans": "instrument-sans.woff2",
 }
-_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 
 
 def report_text(lake: Lake, since: dt.date | None = None) -> str | None:
@@ -47,65 +45,41 @@ def report_text(lake: Lake, since: dt.date | None = None) -> str | None:
     return None if figures is None else _render(lake, figures)
 
 
-def write_report(lake: Lake, since: dt.date | None = None) -> str | None:
-    """Write the report into the lake and return its location.
+def write_report(
+    lake: Lake, since: dt.date | None = None, folder: Path | None = None
+) -> str | None:
+    """Write the report into the lake, or into a folder, which is made; return its location.
 
     Nothing waits for the disk: a report that is lost is made again.
     """
-    figures = gather(lake, since)
-    return None if figures is None else _write(lake, figures)
+    text = report_text(lake, since)
+    if text is None:
+        return None
+    page = text.encode("utf-8", "replace")
+    if folder is None:
+        lake.write_bytes(REPORT_PATH, page, durable=False)
+        return lake.location(REPORT_PATH)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PAGE).write_bytes(page)
+    return str(folder / PAGE)
 
 
 def write_nightly_report(lake: Lake) -> None:
     """Write the report of a night, and save its figures for the comparison of the next night."""
     figures = gather(lake)
     if figures is not None:
-        _write(lake, figures)
+        page = _render(lake, figures).encode("utf-8", "replace")
+        lake.write_bytes(REPORT_PATH, page, durable=False)
         keep(lake, figures)
-
-
-def _write(lake: Lake, figures: Figures) -> str:
-    page = _render(lake, figures).encode("utf-8", "replace")
-    lake.write_bytes(REPORT_PATH, page, durable=False)
-    return lake.location(REPORT_PATH)
-
-
-def write_into(lake: Lake, folder: Path, since: dt.date | None = None) -> Path | None:
-    """Write the report into a folder, which is made if need be; the lake stays as it is."""
-    text = report_text(lake, since)
-    if text is None:
-        return None
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / PAGE
-    part = folder / f".{PAGE}.part"
-    part.write_bytes(text.encode("utf-8", "replace"))
-    part.replace(path)
-    return path
-
-
-def policy_of(page: str) -> str:
-    """Return the policy under which a report is served: its own style, its own fonts, no more."""
-    style = _STYLE.search(page)
-    return f"{_policy(style[1] if style else None)}; frame-ancestors 'none'"
-
-
-def _policy(style: str | None) -> str:
-    allowed = "'none'"
-    if style is not None:
-        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-        allowed = f"'sha256-{digest}'"
-    return (
-        f"default-src 'none'; style-src {allowed}; font-src data:; base-uri 'none'; "
-        "form-action 'none'"
-    )
 
 
 def _render(lake: Lake, figures: Figures) -> str:
     style = _page_style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = _templates().get_template("report.html")
     return template.render(
-        policy=_policy(style),
         style=style,
+        digest=digest,
         lake=lake.url.partition("?")[0],
         figures=figures,
         ended=figures.ended_at or dt.datetime.now(dt.UTC),

@@ -49,7 +49,7 @@ def report(
     from nightgrid.archive.lake.location import check_location
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import check_has_puzzles
-    from nightgrid.service.report.page import PAGE, write_into, write_report
+    from nightgrid.service.report.page import PAGE, write_report
 
     if output is not None and output.suffix.lower() in PAGE_SUFFIXES and not output.is_dir():
         raise PermanentError(
@@ -66,13 +66,13 @@ def report(
     store = Lake.open(settings.lake)
     check_has_puzzles(store)
     try:
-        place = write_report(store, since) if output is None else write_into(store, output, since)
+        place = write_report(store, since, output)
     except OSError as error:
         raise PermanentError(f"--output {output}: {error.strerror or error}") from error
     if place is None:
         raise PermanentError(f"{store.url} has no published board to report about")
     if json:
-        emit({"report": str(place)})
+        emit({"report": place})
     else:
         say(f"Report: {place}")
     return Exit.OK

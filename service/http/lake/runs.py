@@ -16,7 +16,6 @@ from nightgrid.service.http.guard.access import KEY
 from nightgrid.service.http.lake.parameters import Page
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
-from nightgrid.service.report.page import policy_of
 from nightgrid.service.web.files import FOLDER
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.runs.manifest import open_run, read_done
@@ -25,6 +24,8 @@ from nightgrid.workers.runs.status import is_cancelled
 
 router = APIRouter(tags=["runs"])
 report_router = APIRouter(tags=["report"])
+NO_FRAME = "frame-ancestors 'none'"
+"""The policy of a report that it cannot state itself: the rest is in its head."""
 NO_REPORT = "no-report.html"
 """The file of the page that is shown where there is no report."""
 RUNS = "runs"
@@ -120,5 +121,5 @@ def report(request: Request, service: Here) -> Response:
         raise Problem(
             "not-found", "no night has written a report; nightgrid report does"
         ) from error
-    headers = {"Content-Security-Policy": policy_of(page), "Cache-Control": "no-cache"}
+    headers = {"Content-Security-Policy": NO_FRAME, "Cache-Control": "no-cache"}
     return HTMLResponse(page, headers=headers)
