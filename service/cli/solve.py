@@ -293,7 +293,7 @@ class _Solve:
             statistics=stream.statistics,
             reason_code=stream.reason_code,
             reason=stream.reason,
-            value=plug.listed_value(self.game, kept),
+            value=self.game.value_of(kept),
         )
         if self.json:
             tail = outcome_json(self.game, self.ask, outcome)

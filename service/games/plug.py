@@ -14,7 +14,6 @@ from nightgrid.solvers.plug import beside
 from nightgrid.solvers.registry import game_plug
 
 if TYPE_CHECKING:
-    from nightgrid.archive.payloads.published import Fault, Published
     from nightgrid.service.drawing import View
     from nightgrid.solvers.game_contract import Game
 
@@ -40,10 +39,6 @@ class GameOption:
     to_rule: Callable[[Any], Any] = lambda value: value
     """Makes the rule's value of the option's; None leaves the rule as it is."""
     metavar: str | None = None
-    allows: Callable[[Any], bool] = lambda _value: True
-    """Returns whether a value means anything in this game."""
-    expects: tuple[str, ...] = ()
-    """What `allows` allows, in words."""
 
     @property
     def values(self) -> str:
@@ -76,8 +71,6 @@ class ServicePlug:
     """Whether one drawing is enough for a list of solutions, whose others are lines."""
     rule_options: tuple[GameOption, ...] = ()
     """Options that switch rules."""
-    sides: bool = False
-    """Whether a person may type a board by its sides instead of naming a file."""
     chains: bool = False
     """Whether solutions are chains of words, of which a set may share none."""
     sample: Path | None = None
@@ -123,17 +116,9 @@ class ServicePlug:
         """Apply to a puzzle what was asked of it rather than of the rules."""
         return puzzle
 
-    def typed(self, text: str) -> Published | Fault:
-        """Read a board that is typed by its sides."""
-        raise NotImplementedError
-
     def open_ranker(self, game: Any) -> None:
         """Open what the game answers `meant` with, if it does; show how far that is."""
         raise NotImplementedError
-
-    def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:  # noqa: ARG002
-        """Return the value of the first listed solution, in a game that lists the best first."""
-        return None
 
     def ranked_lines(
         self, covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int

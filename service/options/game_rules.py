@@ -55,9 +55,7 @@ def read_rules(texts: Sequence[str] | None, lexicon: str | None = None) -> GameR
                 f"--rule is {text!r:.40}; expected NAME=VALUE, and as NAME {one_of(list(RULES))}"
             )
         said[name] = rule_value(name, value.strip())
-    rules = GameRules(lexicon, **said)
-    rules.check()
-    return rules
+    return GameRules(lexicon, **said)
 
 
 def rule_value(name: str, text: str) -> Any:
@@ -96,20 +94,11 @@ class GameRules:
         self.said: Said = said
         self._bound: dict[tuple[str, bool, bool], Game[Any, Any]] = {}
 
-    def check(self) -> None:
-        """Raise OptionError for a value that means nothing in any game."""
-        for name, value in self.said.items():
-            options = RULES[name].values()
-            if not any(mine.allows(value) for mine in options):
-                expected = one_of(list(dict.fromkeys(t for mine in options for t in mine.expects)))
-                raise OptionError(f"{name} is {value!r:.40}; expected {expected}", name)
-
     def rules(self, game: str) -> str:
         """Write the rules of a game in one line, "" for a game without.
 
         Raises OptionError for a rule that the game does not have, or has no such value for.
         """
-        self.check()
         if self.lexicon is not None and not game_plug(game).words:
             raise self._no_words(game)
         refuse_others(self.said, game)

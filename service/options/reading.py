@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,15 +11,17 @@ from pathlib import Path
 from nightgrid.archive.games import claimed_game, reader
 from nightgrid.archive.lookup.reference import DateReference, looks_like_reference, read_reference
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.service.games import ALL
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import note
-from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
 MAX_INPUT_BYTES = 16 * 1024**2
 """Larger inputs are refused: a published payload has about 6,000 bytes."""
 STDIN = "-"
+LETTER_BOXED = "letterboxed"
+"""The game whose boards a person may type by their sides."""
 BOARDS = "a payload or a puzzle"
 """What the files hold that boards are read from; a reference may stand in their place."""
 PAYLOAD_SUFFIX = ".json"
@@ -164,13 +167,24 @@ def _lost(source: str, game: str, rule: str, error: PermanentError) -> Found:
 
 
 def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | None) -> Found:
-    of, plug = next((name, plug) for name, plug in ALL.items() if plug.sides)
-    if files or levels or game not in (None, of):
+    """Read the sides of a board of Letter Boxed, with commas or spaces between them."""
+    from nightgrid.solvers.letterboxed.puzzle import Puzzle
+
+    if files or levels or game not in (None, LETTER_BOXED):
         beside = "FILE" if files else "--level" if levels else game_plug(str(game)).title
-        raise PermanentError(
-            f"--sides is a board of {game_plug(of).title} by itself; it excludes {beside}"
-        )
-    return Found(source=sides, game=of, item=plug.typed(sides))
+        title = game_plug(LETTER_BOXED).title
+        raise PermanentError(f"--sides is a board of {title} by itself; it excludes {beside}")
+    item: Published | Fault
+    texts = tuple(re.split(r"\s*,\s*|\s+", sides.strip()))
+    if len(texts) == 1 and len(texts[0]) > 1:
+        # A board of one side has no chain, which is an answer to a question not meant.
+        detail = f"'{shown(texts[0])}' is one side; expected several, such as TAP,ERD,NIL,YCO"
+        return Found(source=sides, game=LETTER_BOXED, item=input_fault("shape", detail, "--sides"))
+    try:
+        item = Published(date=None, level=None, puzzle=Puzzle(sides=texts))
+    except InvalidPuzzleError as error:
+        item = input_fault(error.rule, error.detail, error.place.replace("sides", "--sides", 1))
+    return Found(source=sides, game=LETTER_BOXED, item=item)
 
 
 def read_input(file: str, what: str) -> tuple[bytes, str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
 
 from nightgrid.service.games.plug import (
     SAMPLES,
@@ -16,12 +14,14 @@ from nightgrid.service.games.plug import (
     dated,
     whole_number,
 )
-from nightgrid.solvers.errors import InvalidPuzzleError
 
-if TYPE_CHECKING:
-    from nightgrid.archive.payloads.published import Fault, Published
-    from nightgrid.solvers.game_contract import Game
-    from nightgrid.solvers.letterboxed.game import LetterBoxedGame
+
+def _most_words(words: str) -> int | None:
+    number = whole_number(words)
+    if number is None and words != "fewest":
+        wanted = f"words is {words!r:.40}; expected a number or fewest for Letter Boxed"
+        raise OptionError(wanted, "words")
+    return number
 
 
 class LetterBoxedServicePlug(ServicePlug):
@@ -46,10 +46,8 @@ class LetterBoxedServicePlug(ServicePlug):
             str,
             "most words of a chain. Default: as few as can be.",
             rule="chains",
-            to_rule=lambda words: None if words == "fewest" else _most_words(words),
+            to_rule=_most_words,
             metavar="N|fewest",
-            allows=lambda words: words == "fewest" or whole_number(words) is not None,
-            expects=("a number", "fewest"),
         ),
         GameOption(
             "fewest_letters",
@@ -66,30 +64,7 @@ class LetterBoxedServicePlug(ServicePlug):
             metavar="N",
         ),
     )
-    sides = True
     chains = True
-
-    def typed(self, text: str) -> Published | Fault:
-        """Read the sides of a board, with commas or spaces between them."""
-        from nightgrid.archive.payloads.published import Published, input_fault
-        from nightgrid.archive.payloads.strict_json import shown
-        from nightgrid.solvers.letterboxed.puzzle import Puzzle
-
-        sides = tuple(re.split(r"\s*,\s*|\s+", text.strip()))
-        if len(sides) == 1 and len(text.strip()) > 1:
-            # A board of one side has no chain, which is an answer to a question not meant.
-            detail = f"'{shown(text)}' is one side; expected several, such as TAP,ERD,NIL,YCO"
-            return input_fault("shape", detail, "--sides")
-        try:
-            puzzle = Puzzle(sides=sides)
-        except InvalidPuzzleError as error:
-            place = error.place.replace("sides", "--sides", 1)
-            return input_fault(error.rule, error.detail, place)
-        return Published(date=None, level=None, puzzle=puzzle)
-
-    def listed_value(self, game: Game[Any, Any], solutions: tuple[Any, ...]) -> int | None:
-        """Count the words or letters of the first chain: chains come best first."""
-        return cast("LetterBoxedGame", game).value_of(solutions)
 
     def payloads(
         self,
@@ -104,14 +79,6 @@ class LetterBoxedServicePlug(ServicePlug):
         from nightgrid.service.games.letterboxed.random_payloads import letter_payloads
 
         return dated(start, days, letter_payloads(default_lexicon(), seed)), list(LEVELS)
-
-
-def _most_words(words: str) -> int:
-    number = whole_number(words)
-    if number is None:
-        wanted = f"words is {words!r}; expected a number or fewest for Letter Boxed"
-        raise OptionError(wanted, "words")
-    return number
 
 
 PLUG = LetterBoxedServicePlug()

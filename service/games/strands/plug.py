@@ -27,8 +27,8 @@ DECADES_MAX = 100.0
 
 def _any_words(words: str) -> str | None:
     """Read the rule `words`. A number of words is the puzzle's: see `with_rules`."""
-    if words == "fewest":
-        wanted = "words is 'fewest'; expected a number, any or given for Strands"
+    if words not in ("any", "given") and whole_number(words) is None:
+        wanted = f"words is {words!r:.40}; expected a number, any or given for Strands"
         raise OptionError(wanted, "words")
     return "any" if words == "any" else None
 
@@ -53,8 +53,6 @@ class StrandsServicePlug(ServicePlug):
             "number of theme words. Default: given, as the puzzle says, else any.",
             to_rule=_any_words,
             metavar="N|any|given",
-            allows=lambda words: words in ("any", "given") or whole_number(words) is not None,
-            expects=("a number", "any", "given"),
         ),
         GameOption(
             "spangram",
