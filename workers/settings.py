@@ -136,15 +136,12 @@ class Settings(BaseSettings):
     """Whether the HTTP service wants a key on loopback too, as it does where it listens elsewhere:
     behind a proxy, for instance."""
     http_connections: int = Field(default=1000, ge=16)
-    """Clients that may be connected to the HTTP service at once: over that requests get 503. Half
-    of them may wait for jobs."""
+    """Clients that may be connected to the HTTP service at once: over that requests get 503."""
     http_body_bytes: int = Field(default=1024**2, ge=1024)
     """Largest body of a request to the HTTP service."""
     http_board_size: int = Field(default=2048, ge=1)
     """Largest board of a request: dominoes of Pips, cells of Strands, letters of Letter Boxed,
     tiles of Tiles."""
-    http_words_bytes: int = Field(default=512 * 1024, ge=1)
-    """Largest word list of a request."""
     http_expected_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
     """Expected seconds of one core above which a requested board is refused before it is queued."""
 

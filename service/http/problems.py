@@ -69,8 +69,7 @@ KINDS = {
     "no-picture": Kind(422, "the board is too large to be drawn, or its game has no pictures"),
     "board-too-large": Kind(
         422,
-        "the board or the word list is larger than `NIGHTGRID_HTTP_BOARD_SIZE` or "
-        "`NIGHTGRID_HTTP_WORDS_BYTES`",
+        "the board is larger than `NIGHTGRID_HTTP_BOARD_SIZE`",
     ),
     "too-long": Kind(
         422,

@@ -29,12 +29,7 @@ CONTENT_SECURITY = (
     "frame-ancestors 'none'",
 )
 """What the page may load: its own files, from this service, and nothing written into the page."""
-UNUSED = (
-    "accelerometer=(), autoplay=(), camera=(), display-capture=(), encrypted-media=(), "
-    "fullscreen=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), "
-    "payment=(), picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), "
-    "usb=(), xr-spatial-tracking=()"
-)
+UNUSED = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
 """Features of a browser that the page does not use."""
 HEADERS = {
     "Content-Security-Policy": "; ".join(CONTENT_SECURITY),

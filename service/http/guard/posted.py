@@ -106,7 +106,7 @@ def posted_board(
         pointer, (game, found) = "/id", _look_up(lake, body.id, body.game)
     published = _chosen(found, body.level and body.level.lower())
     ask = _ask(body.ask, game)
-    lexicon = _lexicon(body.words, game, ask, settings.http_words_bytes)
+    lexicon = _lexicon(body.words, game, ask)
     rules = GameRules(**_said(body.rules or {}))
     clue = published.clue if body.clue is None else body.clue
     try:
@@ -197,24 +197,13 @@ def _ask(text: str | None, game: str) -> Ask:
     return ask
 
 
-def _lexicon(words: list[str] | None, game: str, ask: Ask, most: int) -> Lexicon | None:
+def _lexicon(words: list[str] | None, game: str, ask: Ask) -> Lexicon | None:
     if words is None:
         return None
     if not game_plug(game).words:
         raise wrong("/words", f"{game_plug(game).title} is not played with words")
     if ask.kind == "meant":
         raise wrong("/words", f"{ask} has words of its own")
-    if not words:
-        raise wrong("/words", "expected at least one word")
-    for i, word in enumerate(words):
-        if not word.strip() or word.lstrip()[:1] == "#":
-            raise wrong(f"/words/{i}", "expected a word")
-        if not word.isprintable():
-            raise wrong(f"/words/{i}", "expected a word in one line")
-    size = sum(len(word.encode("utf-8", "replace")) + 1 for word in words)
-    if size > most:
-        detail = f"the words take {size:,} bytes; expected at most {most:,}"
-        raise _too_much("board-too-large", "/words", detail)
     from nightgrid.solvers.lexicon.compile import compile_lexicon
     from nightgrid.solvers.lexicon.wordlist import WordListError, read_word_list
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import Field
 
@@ -46,23 +45,12 @@ class PictureBody(BoardBody):
     "/puzzles/{game}/{date}/{level}/picture.svg",
     summary="Draw a board of a date",
     response_class=SvgResponse,
-    responses={**PICTURE, 304: {"description": "The picture is what `If-None-Match` names."}},
+    responses=PICTURE,
 )
-def picture_of_date(
-    game: str,
-    date: IsoDate,
-    level: str,
-    service: Here,
-    if_none_match: Annotated[str | None, Header()] = None,
-) -> Response:
+def picture_of_date(game: str, date: IsoDate, level: str, service: Here) -> Response:
     """Draw a board of the lake, without its solution."""
     (board, *_) = find_on_date(service.lake, game, date, level)
-    text = drawn(game, board.published.puzzle, board.published.clue)
-    etag = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
-    headers = {"ETag": etag, "Cache-Control": "no-cache"}
-    if if_none_match == etag:
-        return Response(status_code=304, headers=headers)
-    return SvgResponse(text, headers=headers)
+    return SvgResponse(drawn(game, board.published.puzzle, board.published.clue))
 
 
 @router.post(

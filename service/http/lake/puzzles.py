@@ -26,47 +26,22 @@ from nightgrid.service.http.lake.parameters import (
     known_game,
     not_here,
 )
+from nightgrid.service.http.solves.models import Answer
+from nightgrid.service.http.solves.solve_json import answer_json
 from nightgrid.service.http.state import Here
-from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.registry import game_plug
 
 router = APIRouter(tags=["puzzles"])
 LEVEL_CHARS = 64
 
 
-COLUMNS = (
-    "job_id",
-    "puzzle_id",
-    "game",
-    "ask",
-    "rules",
-    "lexicon_id",
-    "solver_version",
-    "status",
-    "count",
-    "value",
-    "reason_code",
-    "reason",
-    "kernel_ns",
-    "run_id",
-)
+class ShortAnswer(Answer):
+    """An answer, and what it answers."""
 
-
-class ShortAnswer(BaseModel):
-    """An answer without its solutions."""
-
-    id: str = Field(description="Of the job: GET /v1/solves/{id} has the whole answer.")
+    id: str = Field(description="Of the job: GET /v1/solves/{id} has more.")
     ask: str
     rules: str = Field(description='In one line; "" for the game\'s own, or a game without.')
     lexicon_id: str
-    solver_version: str
-    status: str = Field(description="solved, unsolvable, over_budget, invalid or poison.")
-    count: str | None = Field(description="Exact number of solutions, in decimal.")
-    value: int | None = Field(description="What the best solution is worth.")
-    reason_code: str | None
-    reason: str
-    kernel_s: float
-    solutions_stored: int = Field(description="Solutions that the lake has of it.")
 
 
 class LevelOfDay(BaseModel):
@@ -231,10 +206,11 @@ def short_answers(lake: Lake, puzzle_ids: Collection[str]) -> dict[str, list[Sho
     """Look up what is known of puzzles, by puzzle, the usual question first."""
     if not puzzle_ids:
         return {}
-    rows = find_results_of_puzzles(lake, puzzle_ids, COLUMNS).to_pylist()
     found: dict[str, list[ShortAnswer]] = {}
-    for row in sorted(rows, key=_rank):
-        found.setdefault(row["puzzle_id"], []).append(_short(row))
+    for row in sorted(find_results_of_puzzles(lake, puzzle_ids).to_pylist(), key=_rank):
+        about = {name: row[name] for name in ("ask", "rules", "lexicon_id")}
+        answer = ShortAnswer(id=row["job_id"], **about, **answer_json(row))
+        found.setdefault(row["puzzle_id"], []).append(answer)
     return found
 
 
@@ -242,26 +218,3 @@ def _rank(row: Mapping[str, Any]) -> tuple[bool, bool, int, str, str]:
     """Order answers: those to the usual ask, those that are final, those with fewer rules said."""
     is_usual = row["ask"] == str(game_plug(row["game"]).usual_ask)
     return (not is_usual, row["status"] not in FINAL, len(row["rules"]), row["ask"], row["job_id"])
-
-
-def _short(row: Mapping[str, Any]) -> ShortAnswer:
-    count = None if row["count"] is None else int(row["count"])
-    plain = {name: row[name] for name in ShortAnswer.model_fields if name in row}
-    return ShortAnswer(
-        **plain
-        | {
-            "id": row["job_id"],
-            "count": None if count is None else str(count),
-            "kernel_s": row["kernel_ns"] / 1e9,
-            "solutions_stored": _stored(Ask.parse(row["ask"]), row["status"], count),
-        }
-    )
-
-
-def _stored(ask: Ask, status: str, count: int | None) -> int:
-    """Return how many solutions a job has left in the lake; `best` counts more than it lists."""
-    if ask.kind == "count" or status != Status.SOLVED:
-        return 0
-    if ask.kind == "best":
-        return ask.limit or 0 if count is None else min(count, ask.limit or 0)
-    return 1 if ask.kind == "first" else count or 0

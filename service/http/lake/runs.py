@@ -37,15 +37,19 @@ class RunRow(BaseModel):
 
     run_id: str
     state: str = Field(description="open, done, cancelled or damaged.")
-    game: str | None
-    ask: str | None
-    rules: str | None
-    jobs: int | None = Field(description="Puzzles that it is about, known ones included.")
-    chunks_done: int | None
-    chunks_total: int | None
-    finished_at: str | None
-    statuses: dict[str, int] = Field(description="Jobs of a run that is done, by how they ended.")
-    reason: str = Field(description="What is wrong with a damaged one.")
+    game: str | None = None
+    ask: str | None = None
+    rules: str | None = None
+    jobs: int | None = Field(
+        default=None, description="Puzzles that it is about, known ones included."
+    )
+    chunks_done: int | None = None
+    chunks_total: int | None = None
+    finished_at: str | None = None
+    statuses: dict[str, int] = Field(
+        default={}, description="Jobs of a run that is done, by their ends."
+    )
+    reason: str = Field(default="", description="What is wrong with a damaged one.")
 
 
 class Runs(BaseModel):
@@ -69,26 +73,16 @@ def runs(asked: Annotated[Page, Query()], service: Here) -> Runs:
 
 
 def _row(lake: Lake, run_id: str) -> RunRow:
-    row = RunRow(
-        run_id=run_id,
-        state="damaged",
-        game=None,
-        ask=None,
-        rules=None,
-        jobs=None,
-        chunks_done=None,
-        chunks_total=None,
-        finished_at=None,
-        statuses={},
-        reason="",
-    )
+    row = RunRow(run_id=run_id, state="damaged")
     try:
         run = open_run(lake, run_id)
         done = read_done(lake, run_id)
     except NotInLakeError as error:
-        return row.model_copy(update={"reason": error.public})
+        row.reason = error.public
+        return row
     except PermanentError:
-        return row.model_copy(update={"reason": "its plan in the lake is damaged"})
+        row.reason = "its plan in the lake is damaged"
+        return row
     row.game, row.ask = run.question.game, str(run.question.ask)
     row.rules, row.jobs = run.question.rules, run.job_count + run.answered_count
     row.chunks_total = len(run.chunks())

@@ -1,6 +1,6 @@
 """Gauges of queue, nights and lake, computed when Prometheus asks.
 
-Files and results are counted every five minutes at most, of results only the files that are new.
+Files and results are counted every five minutes at most.
 """
 
 from __future__ import annotations
@@ -151,8 +151,6 @@ class Gauges(Collector):
     def __init__(self, lake: Lake, queue: Callable[[], QueueSnapshot]) -> None:
         """Count nothing before a scrape."""
         self._lake, self._queue = lake, queue
-        self._rows: dict[str, Counter[tuple[str, ...]]] = {}
-        """Rows of each file of results, which never changes."""
         self._last: list[GaugeMetricFamily] = []
         self._of_lake = cached(TTLCache(1, LAKE_S), condition=Condition())(
             lambda: list(self._count())
@@ -176,21 +174,20 @@ class Gauges(Collector):
     def _count(self) -> Iterator[GaugeMetricFamily]:
         """Count files, bytes and results."""
         lake, files, sizes = self._lake, Counter[tuple[str]](), Counter[tuple[str]]()
-        known, self._rows = self._rows, {}
+        results = Counter[tuple[str, ...]]()
         for path, size in lake.sizes().items():
             folder = path.partition("/")[0]
             table = (folder if folder in _TABLES else OTHER,)
             files[table] += 1
             sizes[table] += size
             if path.startswith(f"{RESULTS_FOLDER}/"):
-                self._rows[path] = known.get(path) or _rows_of(lake, path)
-        results = sum(self._rows.values(), Counter[tuple[str, ...]]())
+                results += _rows_of(lake, path)
         return lake_gauges(files, sizes, results, time.time())
 
 
 def _rows_of(lake: Lake, path: str) -> Counter[tuple[str, ...]]:
     rows: Counter[tuple[str, ...]] = Counter()
-    # A file that is gone or damaged is read again next time: an empty count is not kept.
+    # A file may just have been merged into another one.
     with suppress(NightgridError, pa.ArrowException):
         for table in lake.scan_file(path, RESULTS_SCHEMA, ("game", "status")):
             counted = table.group_by(["game", "status"]).aggregate([([], "count_all")])

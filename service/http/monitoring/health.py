@@ -6,7 +6,6 @@ Workers, keeper and drivers export their metrics on a port of their host
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Literal
 
 from fastapi import APIRouter
@@ -21,6 +20,7 @@ from nightgrid.service.http.monitoring.queue_snapshot import RUNNING, WAITING
 from nightgrid.service.http.problems import PROBLEM_TYPE, Problem
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import NightgridError
+from nightgrid.workers.broker.queues import Demand
 
 router = APIRouter(tags=["service"])
 api_router = APIRouter(tags=["service"])
@@ -51,16 +51,6 @@ class WorkerAbout(BaseModel):
     refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
 
 
-class Batch(BaseModel):
-    """What the batch workers have before them."""
-
-    chunks_waiting: int
-    queued: int
-    acquired: int
-    oldest_s: float
-    processes: int
-
-
 class Queue(BaseModel):
     """The queue as it was within the last second."""
 
@@ -72,7 +62,7 @@ class Queue(BaseModel):
     )
     answers: bool = Field(description="Whether the Redis server answers.")
     workers: list[WorkerAbout]
-    batch: Batch | None
+    batch: Demand | None
 
 
 @router.get("/healthz")
@@ -140,5 +130,5 @@ def queue(service: Here) -> Queue:
             )
             for name, about in sorted(alive.items())
         ],
-        batch=None if snapshot.batch is None else Batch(**asdict(snapshot.batch)),
+        batch=snapshot.batch,
     )

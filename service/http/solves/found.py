@@ -25,8 +25,7 @@ from nightgrid.service.http.solves.models import Solutions
 from nightgrid.service.http.solves.routes import found_solve
 from nightgrid.service.http.solves.solve_json import is_over
 from nightgrid.service.http.state import Here, Service
-from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.solvers.question import Question
+from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.results import find_row
 
@@ -148,10 +147,9 @@ def get_solutions(
 def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: Here) -> Response:
     """Draw the board of a job, with one of its solutions."""
     solve, solution = found_solve(service, job_id), asked.solution
-    if solve["puzzle"] is not None:
-        puzzle = game(solve["game"]).puzzle_from_json(solve["puzzle"])
-    else:
-        puzzle = _puzzle(service, solve)
+    if solve["puzzle"] is None:
+        raise Problem("no-such-board", f"the lake does not have puzzle {solve['puzzle_id']}")
+    puzzle = game(solve["game"]).puzzle_from_json(solve["puzzle"])
     shown = None
     if solution is not None:
         solve, row = _row(service, job_id)
@@ -165,15 +163,6 @@ def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: 
     title = solve["references"][0] if solve["references"] else None
     svg = view(solve["game"]).svg(puzzle, shown, title)
     return Response(svg, media_type=SVG)
-
-
-def _puzzle(service: Service, solve: dict[str, Any]) -> Any:
-    question = Question.from_json({**solve, "solver_version": ""})
-    try:
-        return service.views.puzzle(solve["puzzle_id"], question)
-    except PermanentError as error:
-        detail = f"the lake does not have puzzle {solve['puzzle_id']}"
-        raise Problem("no-such-board", detail) from error
 
 
 def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -57,8 +57,6 @@ OVERTIME_S = 3.0
 processes that are idle."""
 WAITING_MAX = 200
 """Boards that wait for a process; further ones become jobs."""
-RESTART_S = 1.0
-"""Pause before a pool whose process died is replaced."""
 FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
 """How long answers are gathered before they are filed together, and when a failure is retried."""
 UNFILED_MAX = 10_000
@@ -101,7 +99,7 @@ class SmallBoards:
         self._warming: list[Future[None]] = []
         self._children: list[BaseProcess] = []
         self._pending = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._filing: asyncio.Task[None] | None = None
         self.unfiled: dict[str, Found] = {}
         """What was answered and is not yet in the lake, by job."""
         self._has_unfiled = asyncio.Event()
@@ -116,12 +114,12 @@ class SmallBoards:
         """Start the processes, which load kernels and words before their first board."""
         if self._processes:
             self._start_pool()
-            self._begin_task(self._file_all())
+            self._filing = asyncio.create_task(self._file_all())
 
     async def end(self) -> None:
         """End the processes, and file what they have answered."""
-        for task in self._tasks:
-            task.cancel()
+        if self._filing is not None:
+            self._filing.cancel()
         pool, self._pool = self._pool, None
         if pool is not None:
             for child in self._children:
@@ -163,11 +161,6 @@ class SmallBoards:
         while job_id in self.unfiled and time.monotonic() < ends_at:
             time.sleep(FILED_LOOK_S)
 
-    def _begin_task(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def _file_all(self) -> None:
         while True:
             await self._has_unfiled.wait()
@@ -175,8 +168,7 @@ class SmallBoards:
             taken = dict(self.unfiled)
             pool = self._pool
             try:
-                if pool is None:
-                    raise BrokenProcessPool("the processes are being replaced")
+                assert pool is not None
                 await asyncio.wrap_future(
                     pool.submit(_file, [each.filed for each in taken.values()])
                 )
@@ -207,13 +199,8 @@ class SmallBoards:
         """Replace a pool of which a process died."""
         if broken is not None and self._pool is broken:
             log.warning("a process that solves small boards died; starting others")
-            self._pool = None
             broken.shutdown(wait=False, cancel_futures=True)
-            self._begin_task(self._restart_soon())
-
-    async def _restart_soon(self) -> None:
-        await asyncio.sleep(RESTART_S)
-        self._start_pool()
+            self._start_pool()
 
 
 # -- in a process of the pool ------------------------------------------------------------------

@@ -44,7 +44,7 @@ def solve_json(
     at = f"{API}/{job_id}"
     answer = None
     if row is not None:
-        answer = _answer(row, created_at, ended_at)
+        answer = answer_json(row, created_at, ended_at)
         state = FAILED if row["status"] == "poison" else state
     return {
         "id": job_id,
@@ -82,13 +82,12 @@ def is_over(solve: Mapping[str, Any]) -> bool:
     return solve["state"] not in ("queued", "running")
 
 
-def _answer(
-    row: Mapping[str, Any],
-    created_at: float | None,
-    ended_at: float | None,
+def answer_json(
+    row: Mapping[str, Any], created_at: float | None = None, ended_at: float | None = None
 ) -> dict[str, Any]:
-    ask, count = Ask.parse(row["ask"]), row["count"]
-    listed = 0 if ask.kind == "count" or not count else int(count)
+    """Write a result row as the answer of a job; Unix times."""
+    ask, count = Ask.parse(row["ask"]), None if row["count"] is None else int(row["count"])
+    listed = 0 if ask.kind == "count" else count or 0
     if ask.limit is not None:
         listed = min(listed, ask.limit)
     wall_s = None

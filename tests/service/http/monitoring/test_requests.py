@@ -50,7 +50,6 @@ def test_a_failure_is_logged_with_its_traceback_and_its_id(
     def fail(*_: Any) -> None:
         raise RuntimeError("redis://:hunter2@h\nforged")
 
-    monkeypatch.setattr("nightgrid.service.http.monitoring.health.Batch", fail)
     monkeypatch.setattr("nightgrid.service.http.monitoring.health.Queue", fail)
     answer = sample.get("/v1/queue", headers={"X-Request-ID": "mine-3"})
     assert answer.status_code == 500
