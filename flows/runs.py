@@ -41,8 +41,6 @@ class Watch:
     """When a source turns out to be none, before anything is fetched: game, sentence."""
     on_work: Callable[[Sequence[str]], None] = ignore
     """Before games (their names) are planned or solved of which there is something to do."""
-    on_slices: Callable[[int, int], None] = ignore
-    """While a corpus is made: slices done, slices in all."""
     on_rows: Callable[[int, int | None], None] = ignore
     """Between slices: rows that were read, and how many there will be if that is known."""
     on_corpus: Callable[[Any], None] = ignore

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,6 @@ from nightgrid.flows.count.planner import (
     PlannedCount,
     Planner,
     plan_count,
-    planner_of,
 )
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
@@ -59,9 +59,10 @@ def work_count(
     StoppedError if a signal asked this process to stop or the run is cancelled.
     """
     begun_s = time.monotonic()
-    with planner_of(settings) as planner:
+    with ExitStack() as ending:
         corpus = as_step("corpus", bring_corpus)(settings, watch)
         watch.on_corpus(corpus)
+        planner = Planner(settings, corpus, ending)
         planned = as_step("plan", plan_count)(settings, corpus, planner)
 
         def rest(as_step: AsStep, watch: Watch) -> CountReport:
@@ -87,7 +88,6 @@ def bring_corpus(
         settings.corpus,
         game=settings.game,
         processes=settings.processes,
-        on_slices=watch.on_slices,
         on_rows=watch.on_rows,
         check=settings.check_question,
         into=into,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,24 +41,16 @@ class PlannedCount:
 class Planner:
     """Plans a count: in a process of its own, while workers are at it.
 
-    Planning needs room for many puzzles, the driver does not.
+    Planning needs room for many puzzles, the driver does not. The process ends with `ending`.
     """
 
-    def __init__(self, settings: CountSettings, ending: ExitStack) -> None:
+    def __init__(self, settings: CountSettings, corpus: Corpus, ending: ExitStack) -> None:
         self._settings = settings
+        self._corpus = corpus
         self._ending = ending
-        self._workers: OwnWorkers | None = None
         self._planning: Future[None] | None = None
-        self.corpus: Corpus
-        """What is counted, once it is there."""
-
-    @property
-    def workers(self) -> OwnWorkers:
-        """Workers of our own for the corpus's game; they end with the planner."""
-        if self._workers is None:
-            ours = OwnWorkers(self._settings, [self.corpus.game])
-            self._workers = self._ending.enter_context(ours)
-        return self._workers
+        self.workers = ending.enter_context(OwnWorkers(settings, [corpus.game]))
+        """Workers of our own for the corpus's game."""
 
     def start(self, run_id: str) -> None:
         """Plan what is missing of the run: to the end, or while others work at it.
@@ -67,10 +58,10 @@ class Planner:
         Raises PermanentError if the words of the count have changed.
         """
         if self._settings.executor == "inline":
-            _plan(self._settings, self.corpus, run_id)
+            _plan(self._settings, self._corpus, run_id)
         elif not self.is_at_it:
             pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
-            self._planning = pool.submit(_plan, self._settings, self.corpus, run_id)
+            self._planning = pool.submit(_plan, self._settings, self._corpus, run_id)
             # The process holds much memory, and ends with its plan.
             self._planning.add_done_callback(lambda _: pool.shutdown(wait=False))
 
@@ -94,26 +85,11 @@ def _begin_process(log: Path | None) -> None:
     log_to(log)
 
 
-class _UnwantedError(Exception):
-    """The rest of the plan is not wanted."""
-
-
-@contextmanager
-def planner_of(settings: CountSettings) -> Iterator[Planner]:
-    """Open a planner; it ends with the block, however far it is, and so do workers of our own."""
-    with suppress(_UnwantedError), ExitStack() as ending:
-        planner = Planner(settings, ending)
-        yield planner
-        if planner.is_at_it:
-            raise _UnwantedError
-
-
 def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> PlannedCount:
     """Begin to plan a count, and wait until there is something to work, or nothing left to do.
 
     Takes up the run that an earlier call has begun. Workers start meanwhile.
     """
-    planner.corpus = corpus
     if corpus.is_new:
         # No earlier call can have answered it: workers will be needed.
         planner.workers.begin()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
@@ -14,7 +13,6 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
-from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.status import is_finished, next_name
 
@@ -111,19 +109,13 @@ def run_name(asking: Asking, corpus: Corpus) -> str:
     name = first_run(asking, corpus)
     if not is_finished(asking.lake, name):
         return name
-    more = lacks_answers(asking, corpus, name)
+    more = lacks_answers(asking, corpus)
     run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
     return next_name(asking.lake, run_id, more=True) if more else name
 
 
-def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
-    """Return whether puzzles of a run that has ended have to be worked: again, or for lost answers.
-
-    Answers of other runs, on which it rests, may have been dropped at any time since.
-    """
-    run, done = open_run(asking.lake, run_id), read_done(asking.lake, run_id)
-    if asking.retry is None and not rests_on_others(run, done):
-        return False
+def lacks_answers(asking: Asking, corpus: Corpus) -> bool:
+    """Return whether puzzles have to be worked: again, or since answers were dropped or lost."""
     from nightgrid.workers.runs.job_keys import name_jobs, read_answers
 
     # What is given up and too long a listing are answers, too: a run ends with them.
@@ -131,11 +123,3 @@ def lacks_answers(asking: Asking, corpus: Corpus, run_id: str) -> bool:
     known = read_answers(asking.lake, asking.question, asking.budget, again=again)
     named = (name_jobs(asking.question, ids) for ids in corpus.puzzle_ids().chunks)
     return any(not known.have(keys).all() for keys in named)
-
-
-def rests_on_others(run: Run, done: Mapping[str, Any] | None) -> bool:
-    """Return whether other runs have answers of this one, given how it ended.
-
-    It found them answered when it was planned, or while it was worked.
-    """
-    return bool(run.answered_count) or (done is not None and done["result_count"] < run.job_count)

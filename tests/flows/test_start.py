@@ -170,12 +170,9 @@ def test_a_count_with_nothing_to_do_goes_without_prefect_and_without_a_planner(
 ):
     workers = Settings(lake=str(tmp_path / "lake"), games="pips")
     settings = CountSettings(corpus=SPEC, executor="inline", workers=workers)
-    slices: list[tuple[int, int]] = []
-    watch = Watch(on_slices=lambda *told: slices.append(told))
-    first = run_count(settings, watch, prefect=True)
+    first = run_count(settings, prefect=True)
     assert engine == ["server", "solve", "report"]
     assert (first.planned, first.figures.statuses) == (20, {"solved": 20})
-    assert slices[-1] == (1, 1)
 
     engine.clear()
     monkeypatch.setattr("nightgrid.flows.count.planner.pool_of", lambda _: pytest.fail("a process"))

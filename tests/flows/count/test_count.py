@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
 from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count
-from nightgrid.flows.count.planner import plan_count, planner_of
+from nightgrid.flows.count.planner import Planner, plan_count
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import StoppedError, Watch
@@ -230,8 +231,8 @@ def test_a_planner_whose_process_was_killed_can_be_started_again(
     def ended() -> bool:
         return not set(multiprocessing.active_children()) - others
 
-    with logged_to(tmp_path / "driver.log"), planner_of(count) as planner:
-        planner.corpus = corpus
+    with logged_to(tmp_path / "driver.log"), ExitStack() as ending:
+        planner = Planner(count, corpus, ending)
         asking = asked_of(count, corpus)
         run_id = run_name(asking, corpus)
         begin_run(asking, run_id, puzzle_count=corpus.row_count)
@@ -281,8 +282,8 @@ def test_words_that_change_while_a_count_is_planned_end_it_with_a_reason(
     monkeypatch.setattr("nightgrid.flows.cluster.OwnWorkers.begin", lambda _: None)
     corpus = counting.bring_corpus(count)
     with (
-        planner_of(count) as planner,
+        ExitStack() as ending,
         pytest.raises(PermanentError, match=r"words\.txt changed while run \w+ was planned"),
     ):
-        plan_count(count, corpus, planner)
+        plan_count(count, corpus, Planner(count, corpus, ending))
     assert not [path for path in count.lake.list("runs") if path.endswith("plan.json")]
