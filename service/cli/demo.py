@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nightgrid.service.cli.night import run_shown
+from nightgrid.service.cli.night import work_night
 from nightgrid.service.games import ALL, view
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
@@ -94,7 +94,7 @@ def demo(
             reports.append(report)
             say(report.line())
 
-    code = run_shown(night, show, prefect=False if no_prefect else None)
+    code = work_night(night, show, prefect=False if no_prefect else None)
     for report in reports:
         say_attention(report.attention_sections())
     if code in (Exit.OK, Exit.LOOK) and not json:

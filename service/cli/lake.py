@@ -62,7 +62,7 @@ def maintain_lake(
     """
     from nightgrid.archive.lake.location import is_missing
     from nightgrid.archive.lake.storage import Lake
-    from nightgrid.service.terminal.progress import MovingLine
+    from nightgrid.service.terminal.progress import BAR_PATIENCE_S, MovingLine
 
     if (keep or dry_run) and action is not Action.PRUNE:
         raise PermanentError(f"--keep and --dry-run are for lake prune, not for lake {action}")
@@ -74,7 +74,7 @@ def maintain_lake(
     # Of a bucket nothing tells a prefix that is misspelt from a lake but that nothing is there.
     if is_missing(url) or not (opened.folders("") or opened.sizes("", deep=False)):
         raise PermanentError(f"there is no lake at {url}; expected one to {action}")
-    with closing(MovingLine(transient=True)) as line:
+    with closing(MovingLine(BAR_PATIENCE_S, transient=True)) as line:
 
         def on_file(done: int, total: int) -> None:
             if total:

@@ -37,11 +37,10 @@ from nightgrid.service.terminal.console import (
     say_end,
     say_figures,
     sentence_of,
-    sigterm_as_interrupt,
     warn_of_poison,
 )
-from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
+from nightgrid.service.terminal.running import STOPPED, run_shown
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 from nightgrid.solvers.sentences import plural
@@ -168,7 +167,7 @@ def nightly(
         else:
             say(report.line())
 
-    code = run_shown(night, show, prefect=False if no_prefect else None)
+    code = work_night(night, show, prefect=False if no_prefect else None)
     if not json:
         _say_rest(reports, verbose=verbose)
     return code
@@ -228,18 +227,14 @@ def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
         say("Every figure and table: --verbose")
 
 
-def run_shown(
+def work_night(
     night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None
 ) -> Exit:
     """Run the night with its progress on standard error; show every game's report as it comes."""
     from nightgrid.flows.night.report import NightFailedError
     from nightgrid.flows.runs import StoppedError, Watch
     from nightgrid.flows.start import run_night
-    from nightgrid.workers.logs import logged_to
-    from nightgrid.workers.tracing import begin_tracing
 
-    for game in night.games:
-        note(f"nightly: {game.source} -> {night.workers.lake}, solved by {solved_by(night)}")
     progress = ProgressLine(names_game=len(night.games) > 1)
     told: set[str] = set()
 
@@ -254,7 +249,6 @@ def run_shown(
             warn_of_poison(report.game, report.poisoned_jobs)
         show(report)
 
-    begin_tracing(night.workers.trace_url, "night")
     watch = Watch(
         on_trouble=tell_trouble,
         on_work=warm_games,
@@ -264,21 +258,16 @@ def run_shown(
         on_note=note,
     )
     try:
-        with (
-            sigterm_as_interrupt(),
-            closing(progress),
-            outages_shown(),
-            logged_to(night.workers.driver_log_path),
-        ):
+        with run_shown(night, "night"), closing(progress):
+            for game in night.games:
+                lake, by = night.workers.lake, solved_by(night)
+                note(f"nightly: {game.source} -> {lake}, solved by {by}")
             done = run_night(night, watch, prefect=prefect)
     except NightFailedError:
         return Exit.FAILED
-    except StoppedError as error:
-        note(str(error))
-        return Exit.INTERRUPTED
-    except KeyboardInterrupt:
-        # Nothing is at work yet, or no more: the driver and Prefect have the signal meanwhile.
-        note("stopped; the same command goes on")
+    except (StoppedError, KeyboardInterrupt) as error:
+        # Of Ctrl-C where nothing is at work yet, or no more.
+        note(str(error) or STOPPED)
         return Exit.INTERRUPTED
     return exit_for_many(failed=False, poisoned=done.poisoned, needs_attention=done.needs_attention)
 

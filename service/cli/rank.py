@@ -10,12 +10,13 @@ from nightgrid.service.options.shared_options import (
     Inline,
     Json,
     LakeOption,
+    check_is_there,
     run_options,
     solved_by,
 )
 from nightgrid.service.terminal.console import Exit, emit, note, say, say_table, sentence_of
-from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import ProgressLine, waited
+from nightgrid.service.terminal.running import STOPPED, run_shown
 
 if TYPE_CHECKING:
     from nightgrid.archive.results.gold.rank_accuracy import Month
@@ -46,16 +47,14 @@ def rank(
     """
     from nightgrid.flows.night.rank_lake import rank_lake
     from nightgrid.flows.runs import RunSettings
-    from nightgrid.workers.logs import logged_to
 
     settings = RunSettings(**run_options(lake, workers, inline=inline))
+    check_is_there(settings.workers)
     note(f"rank: {settings.workers.lake}, ranked by {solved_by(settings)}")
     try:
-        log = settings.workers.driver_log_path
         with (
+            run_shown(settings, "rank"),
             closing(ProgressLine()) as line,
-            outages_shown(),
-            logged_to(log),
             ExitStack() as opening,
         ):
             opening.enter_context(waited(OPENING, OPENING_PATIENCE_S))
@@ -66,7 +65,7 @@ def rank(
 
             report = rank_lake(settings, on_progress)
     except KeyboardInterrupt:
-        note("stopped; the same command goes on")
+        note(STOPPED)
         return Exit.INTERRUPTED
     if json:
         emit(report.to_json())

@@ -277,6 +277,16 @@ def read_settings(*, writes: bool = True, **given: Any) -> Settings:
     return settings
 
 
+def check_is_there(settings: Settings) -> None:
+    """Raise PermanentError where there is no lake; of a bucket nothing is asked."""
+    from nightgrid.archive.lake.location import is_missing
+
+    if is_missing(settings.lake):
+        raise PermanentError(
+            f"there is no lake at {settings.lake} yet; name one with --lake or NIGHTGRID_LAKE"
+        )
+
+
 def default_budget() -> Budget:
     """Return the budget of the settings.
 

@@ -22,7 +22,7 @@ from nightgrid.service.options.shared_options import (
     read_settings,
     run_options,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, say, sigterm_as_interrupt
+from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.solvers.sentences import plural
@@ -117,18 +117,12 @@ def count(
         retry=retry,
         **run_options(lake, workers, inline=inline, writes=not dry_run),
     )
-    with sigterm_as_interrupt():
-        try:
-            from nightgrid.service.cli.counting import shown
+    from nightgrid.service.cli.counting import shown
 
-            if dry_run:
-                return shown.tell_estimate(settings, json=json)
-            prefect = False if no_prefect else None
-            code = shown.work_count(settings, prefect=prefect, json=json, verbose=verbose)
-        except KeyboardInterrupt:
-            note("stopped; the same command goes on")
-            code = Exit.INTERRUPTED
-    return code
+    if dry_run:
+        return shown.tell_estimate(settings, json=json)
+    prefect = False if no_prefect else None
+    return shown.work_count(settings, prefect=prefect, json=json, verbose=verbose)
 
 
 def _no_corpus() -> PermanentError:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.archive.lake.storage import Lake
@@ -28,7 +27,6 @@ from nightgrid.service.terminal.console import (
     say_table,
     warn_of_poison,
 )
-from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import (
     BAR_PATIENCE_S,
     READY_PATIENCE_S,
@@ -37,10 +35,9 @@ from nightgrid.service.terminal.progress import (
     waited,
     warm_games,
 )
-from nightgrid.solvers.sentences import plural
-from nightgrid.workers.logs import logged_to
+from nightgrid.service.terminal.running import STOPPED, run_shown
+from nightgrid.workers.driver.progress import clock_time
 from nightgrid.workers.runs.status import is_cancelled
-from nightgrid.workers.tracing import begin_tracing
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
@@ -54,63 +51,6 @@ SPREAD_CHARS = 40
 FRAME_CHARS = 13
 """Lines and spaces of a table of four columns."""
 VALUES_SHOWN = 20
-SHORT_S = 1.0
-"""What is expected to be solved sooner has no end that could be told: starting takes longer."""
-
-
-class _Shown:
-    """Shows on standard error how far a count is, until it is closed."""
-
-    def __init__(self, settings: CountSettings) -> None:
-        self._settings = settings
-        self._corpus = OnceLine("corpus", BAR_PATIENCE_S)
-        self._progress = ProgressLine()
-        self._waiting = ExitStack()
-        self.run_ids: list[str] = []
-        """The runs that were told, in their order."""
-
-    def close(self) -> None:
-        """End all lines."""
-        self._waiting.close()
-        self._progress.close()
-        self._corpus.close()
-
-    def watch(self) -> Watch:
-        """Return what a count calls as it goes on."""
-        return Watch(
-            on_rows=self._corpus,
-            on_corpus=self._make_ready,
-            on_progress=self._show,
-            waiting=self._wait,
-            on_note=self._tell,
-        )
-
-    def _make_ready(self, corpus: Corpus) -> None:
-        self._corpus.close()
-        if self._settings.executor == "inline":
-            warm_games([corpus.game])
-        else:
-            # Workers compile them before they take work, and this process needs none.
-            text = (
-                f"still planning, or starting workers; kernels of {corpus.game} that were never "
-                "compiled here take a minute or two, once"
-            )
-            self._waiting.enter_context(waited(text, READY_PATIENCE_S))
-
-    def _show(self, state: Progress) -> None:
-        self._waiting.close()
-        if state.run_id not in self.run_ids:
-            self.run_ids.append(state.run_id)
-            note(f"run {state.run_id}; nightgrid count --cancel {state.run_id} cancels it")
-        self._progress(state)
-
-    def _wait(self, what: str) -> AbstractContextManager[object]:
-        self._corpus.close()
-        return waited(what)
-
-    def _tell(self, sentence: str) -> None:
-        self._corpus.close()
-        note(sentence)
 
 
 def work_count(
@@ -124,14 +64,41 @@ def work_count(
 
     `prefect` None: under Prefect where it is installed.
     """
-    begin_tracing(settings.workers.trace_url, "count")
-    note(f"count: {settings.corpus} -> {settings.workers.lake}, solved by {solved_by(settings)}")
-    shown = _Shown(settings)
+    rows, line, starting = OnceLine("corpus", BAR_PATIENCE_S), ProgressLine(), ExitStack()
+    runs: list[str] = []
+
+    def on_corpus(corpus: Corpus) -> None:
+        rows.close()
+        if settings.executor == "inline":
+            warm_games([corpus.game])
+        else:
+            # Workers compile them before they take work, and this process needs none.
+            text = (
+                f"still planning, or starting workers; kernels of {corpus.game} that were never "
+                "compiled here take a minute or two, once"
+            )
+            starting.enter_context(waited(text, READY_PATIENCE_S))
+
+    def on_progress(progress: Progress) -> None:
+        starting.close()
+        if progress.run_id not in runs:
+            runs.append(progress.run_id)
+            note(f"run {progress.run_id}; nightgrid count --cancel {progress.run_id} cancels it")
+        line(progress)
+
+    watch = Watch(
+        on_rows=rows, on_corpus=on_corpus, on_progress=on_progress, waiting=waited, on_note=note
+    )
     try:
-        with closing(shown), outages_shown(), logged_to(settings.workers.driver_log_path):
-            report = run_count(settings, shown.watch(), prefect=prefect)
+        with run_shown(settings, "count"), closing(rows), closing(line), starting:
+            lake, by = settings.workers.lake, solved_by(settings)
+            note(f"count: {settings.corpus} -> {lake}, solved by {by}")
+            report = run_count(settings, watch, prefect=prefect)
     except (StoppedError, KeyboardInterrupt) as error:
-        note(_why_stopped(settings, error, shown.run_ids))
+        # It says how far it came and how to go on, whether the driver or this process was stopped.
+        is_told = isinstance(error, StoppedError) and error.run_id is not None
+        known = error if is_told or not runs else stopped(settings, runs[-1])
+        note(str(known) or STOPPED)
         return Exit.INTERRUPTED
     if report.poisoned:
         warn_of_poison(report.game, report.figures.statuses["poison"])
@@ -142,13 +109,6 @@ def work_count(
     return exit_for_many(
         failed=False, poisoned=report.poisoned, needs_attention=report.needs_attention
     )
-
-
-def _why_stopped(settings: CountSettings, error: BaseException, runs: Sequence[str]) -> str:
-    """Print how far it came and how to resume, whether the driver or this process was stopped."""
-    if isinstance(error, StoppedError) and error.run_id is not None:
-        return str(error)
-    return str(stopped(settings, runs[-1])) if runs else "stopped; the same command goes on"
 
 
 def say_count(report: CountReport, *, verbose: bool) -> None:
@@ -250,46 +210,19 @@ def _estimate_json(settings: CountSettings, corpus: Corpus, estimate: PlanPass) 
 
 def say_estimate(value: Mapping[str, Any]) -> None:
     """Write what a count would come to, in the names of --dry-run --json."""
-    numbers = {
-        "puzzles": "rows",
-        "in quarantine": "quarantined",
-        "stand more than once": "repeated",
-        "known already": "already_known",
-        "jobs": "jobs",
-    }
-    # Jobs that turn out to be large are divided while the run is worked, into more chunks.
-    chunks = f"{value['chunks']:,} or more" if value["chunks"] else "0"
-    say_figures(
-        [
-            ("corpus", value["corpus"]),
-            ("game", value["game"]),
-            *((name, f"{value[key]:,}") for name, key in numbers.items()),
-            ("chunks", chunks),
-            *_times(value),
-        ]
-    )
+    rows = []
+    for name, figure in value.items():
+        if name.endswith("_seconds"):
+            # A second more or less is that of starting and planning.
+            rows.append((name.removesuffix("_seconds") + " time", clock_time(figure)))
+        elif isinstance(figure, str | int) and name not in ("corpus_id", "begun_run", "cancelled"):
+            text = figure if isinstance(figure, str) else f"{figure:,}"
+            rows.append((name.replace("_", " "), text))
+    say_figures(rows, title="Estimate")
     if value["largest"]:
-        rows = [
+        largest = [
             (job["puzzle_id"], f"{job['size']:,}", duration(round(job["seconds"] * 1e9)))
             for job in value["largest"]
         ]
         headings = ("largest jobs", "size", "estimated time")
-        say_table(headings, rows, numbers=headings[1:])
-
-
-def _times(value: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Describe how long the solving takes; below a second its end is that of what surrounds it."""
-    from nightgrid.workers.driver.progress import clock_time
-
-    label = f"estimated solving time with {plural(value['workers'], 'worker')}"
-    if not value["jobs"]:
-        return [(label, "none: every answer is known")]
-    core_s, wall_s = value["core_seconds"], value["wall_seconds"]
-    if wall_s < SHORT_S:
-        return [(label, f"less than {SHORT_S:g} s, beside starting")]
-    end = dt.datetime.now().astimezone() + dt.timedelta(seconds=wall_s)
-    return [
-        ("estimated core seconds", f"{core_s:,.1f}"),
-        (label, clock_time(wall_s)),
-        ("estimated end", f"{end:%Y-%m-%d %H:%M:%S}"),
-    ]
+        say_table(headings, largest, numbers=headings[1:])

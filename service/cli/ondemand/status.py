@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.ondemand.job_sources import Jobs, LakeJobs, Url, jobs_at, named_jobs
-from nightgrid.service.options.shared_options import Json, LakeOption
+from nightgrid.service.options.shared_options import Json, LakeOption, check_is_there
 from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import emit
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
@@ -52,14 +51,9 @@ def status(
     A reference means every job about its puzzles. Exit code: 0, or 3 for a job that was never
     submitted and for no lake.
     """
-    from nightgrid.archive.lake.location import is_missing
-
     with jobs_at(url, lake, writes=False) as source:
-        if isinstance(source, LakeJobs) and is_missing(source.lake.url):
-            raise PermanentError(
-                f"there is no lake at {source.settings.lake} yet; name one with --lake or "
-                "NIGHTGRID_LAKE"
-            )
+        if isinstance(source, LakeJobs):
+            check_is_there(source.settings)
         named, code = named_jobs(source, jobs or ())
         if jobs and not named:
             return code

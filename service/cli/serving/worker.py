@@ -25,8 +25,8 @@ from nightgrid.service.options.shared_options import (
     read_settings,
 )
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say, sigterm_as_interrupt
-from nightgrid.service.terminal.outage_line import outages_shown
 from nightgrid.service.terminal.progress import warmed
+from nightgrid.service.terminal.running import outages_shown
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.registry import GAMES
 

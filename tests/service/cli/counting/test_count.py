@@ -93,12 +93,9 @@ def test_a_count_of_the_lake_suggests_a_question_about_its_dates(invoke: Invoke,
 def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
     code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert code == 0
-    assert re.search(
-        r"estimated solving time with 1 worker +│ +less than 1 s, beside starting │\n", out
-    )
+    assert re.search(r"wall time +│ +0 s │\n", out)
     assert "largest jobs" in out
-    assert "estimated end" not in out
-    assert re.search(r"chunks +│ +1 or more ", out)
+    assert re.search(r"chunks +│ +1 ", out)
     code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
     plan = json.loads(out)
     assert (plan["jobs"], plan["already_known"], plan["begun_run"]) == (40, 0, None)

@@ -8,8 +8,8 @@ import pytest
 
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
-from nightgrid.service.terminal import outage_line
-from nightgrid.service.terminal.outage_line import OutageNotes, sentence
+from nightgrid.service.terminal import running
+from nightgrid.service.terminal.running import OutageNotes, sentence
 
 WHAT = "the Redis server at 127.0.0.1:9"
 
@@ -32,10 +32,10 @@ def test_an_outage_is_told_once_it_has_lasted_and_again_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(outage_line, "note", told.append)
+    monkeypatch.setattr(running, "note", told.append)
     shown = OutageNotes()
     now = [time.monotonic()]
-    monkeypatch.setattr(outage_line.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(running.time, "monotonic", lambda: now[0])
     outage = Outage(what=WHAT, why="refused", until_s=now[0] + 60)
     shown.begin(outage)
     assert told == [], "a server that is started again is no outage"
@@ -55,10 +55,10 @@ def test_a_request_without_an_answer_is_told_of_before_it_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(outage_line, "note", told.append)
-    monkeypatch.setattr(outage_line, "SHORT_S", 0.01)
+    monkeypatch.setattr(running, "note", told.append)
+    monkeypatch.setattr(running, "SHORT_S", 0.01)
     monkeypatch.setattr(outages, "NOTICE_S", 0.01)
-    with outage_line.outages_shown():
+    with running.outages_shown():
         with outages.reporting_slow_request("http://127.0.0.1:9", 15.0):
             while not told:
                 time.sleep(0.001)

@@ -1,4 +1,4 @@
-"""What does not answer, on standard error: a line once that has lasted, and now and then after."""
+"""What surrounds a run on a terminal: traces, the driver's log, and outages on standard error."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
-from nightgrid.service.terminal.console import note
+from nightgrid.service.terminal.console import note, sigterm_as_interrupt
 
+if TYPE_CHECKING:
+    from nightgrid.flows.runs import RunSettings
+
+STOPPED = "stopped; the same command goes on"
 AGAIN_EVERY_S = 30.0
 """An outage that goes on is printed again after this."""
 SHORT_S = 1.5
 """An outage that is over sooner is not printed: servers are started again within a moment."""
+
+
+@contextmanager
+def run_shown(settings: RunSettings, what: str) -> Iterator[None]:
+    """Trace and log a run while the body drives it, and show outages; SIGTERM is Ctrl-C."""
+    from nightgrid.workers.logs import logged_to
+    from nightgrid.workers.tracing import begin_tracing
+
+    begin_tracing(settings.workers.trace_url, what)
+    with sigterm_as_interrupt(), outages_shown(), logged_to(settings.workers.driver_log_path):
+        yield
 
 
 @contextmanager
