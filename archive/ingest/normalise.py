@@ -20,9 +20,11 @@ from nightgrid.archive.games import reader
 from nightgrid.archive.games.plug import PayloadReader
 from nightgrid.archive.ingest.editions import editions_path, observations, quarantine_path
 from nightgrid.archive.ingest.puzzles import (
+    PUZZLE_ID,
     add_puzzles,
     puzzles_folder,
     puzzles_table,
+    read_puzzle_table,
     readable_puzzle_ids,
 )
 from nightgrid.archive.ingest.raw import (
@@ -39,10 +41,16 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.state import InputFingerprint
-from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
+from nightgrid.archive.words.dictionaries import (
+    DICTIONARY_FILES,
+    KEY,
+    add_dictionaries,
+    dictionary_ids,
+    words_of,
+)
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.registry import DEFAULT_GAME
+from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 from nightgrid.solvers.registry import game as game_named
 
 FAULTS_KEPT = 1_000
@@ -139,6 +147,8 @@ def _fingerprint(lake: Lake, game: str) -> InputFingerprint | None:
     paths = (index_path, editions_path, quarantine_path)
     files = [path(game) for path in paths]
     folders = [puzzles_folder(game)]
+    if game_plug(game).own_words:
+        folders.append(DICTIONARY_FILES.path)
     return InputFingerprint(lake, game, "normalised", {}, folders=folders, files=files)
 
 
@@ -152,11 +162,14 @@ def lost_dates(
     """Name the dates whose rows are not what the raw payloads made of them.
 
     Either their boards are in no segment of puzzles, because a damaged segment was set aside, or
-    they have neither an edition nor a row in quarantine, because two processes wrote a table at
+    the words of these boards are gone, or they have neither an edition nor a row in quarantine, because two processes wrote a table at
     once or a file was damaged, or a payload that was missing when they were worked is back.
     """
     ids = readable_puzzle_ids(lake, raw.game)
-    known = pc.is_in(editions.column("puzzle_id"), value_set=ids)
+    known = pc.is_in(editions.column(PUZZLE_ID), value_set=ids)
+    if game_plug(raw.game).own_words:
+        wordless = _boards_without_words(lake, raw.game)
+        known = pc.and_not(known, pc.is_in(editions.column(PUZZLE_ID), value_set=wordless))
     lost = editions.filter(pc.invert(known)).column("date")
     told = pa.concat_arrays(
         [pc.unique(table.column("date")).cast(pa.date32()) for table in (editions, quarantine)]
@@ -166,6 +179,14 @@ def lost_dates(
     missed = quarantine.filter(pc.equal(quarantine.column("rule"), RAW_DAMAGED)).to_pylist()
     back = {row["date"] for row in missed if _is_back(raw, row["date"], row["raw_sha256"])}
     return {*lost.to_pylist(), *untold.to_pylist(), *back}
+
+
+def _boards_without_words(lake: Lake, game: str) -> pa.ChunkedArray:
+    """Name the boards whose dictionary the lake lacks."""
+    boards = read_puzzle_table(lake, game, [PUZZLE_ID, KEY])
+    # After the boards: a dictionary is written before its board.
+    has_words = pc.is_in(boards.column(KEY), value_set=dictionary_ids(lake))
+    return boards.filter(pc.invert(has_words)).column(PUZZLE_ID)
 
 
 def _is_back(raw: RawArchive, date: dt.date, sha256: str) -> bool:

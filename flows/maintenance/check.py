@@ -10,13 +10,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
-from nightgrid.archive.ingest.lost_words import (
-    games_with_words,
-    lost_dictionaries,
-    readable_dictionaries,
-)
 from nightgrid.archive.ingest.normalise import lost_dates
-from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.ingest.raw import RawArchive, raw_folder
 from nightgrid.archive.lake.faults import (
     DamagedFileError,
@@ -48,7 +42,6 @@ class Mend(StrEnum):
     )
     RUN = "its run is moved away: the next night or the same count plans and works it again"
     CORPUS = "it is moved away: the same count makes its slice of the corpus again"
-    DICTIONARIES = "the words of these boards are read again from the raw payloads"
     PERSON = "restore it from a backup; nothing else in the lake has what it held"
 
 
@@ -130,7 +123,6 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
     # What is lost cannot be told while files cannot be read.
     if not faults & {"damaged", "newer", "unreadable"}:
         yield from _lost_rows(lake)
-        yield from _lost_words(lake)
         yield from _lost_bodies(lake, paths)
     if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
@@ -186,16 +178,6 @@ def _lost_rows(lake: Lake) -> Iterator[Finding]:
         if dates:
             what = f"tables lack what {game} payloads hold: {_first_of(dates)}"
             yield Finding(path=editions_path(game), fault="lost", what=what, mend=Mend.RAW)
-
-
-def _lost_words(lake: Lake) -> Iterator[Finding]:
-    """Compare the dictionaries that published boards name with those that are there."""
-    for game in games_with_words():
-        lost = lost_dictionaries(lake, game)
-        if len(lost):
-            mend = Mend.DICTIONARIES if readable_dictionaries(lake, game, lost) else Mend.PERSON
-            what = f"dictionaries of {game} boards are gone: {len(lost):,}"
-            yield Finding(path=puzzles_folder(game), fault="lost", what=what, mend=mend)
 
 
 def _lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:

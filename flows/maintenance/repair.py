@@ -10,13 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from nightgrid.archive.ingest.lost_words import (
-    games_with_words,
-    lost_dictionaries,
-    restore_dictionaries,
-)
 from nightgrid.archive.ingest.normalise import normalise
-from nightgrid.archive.ingest.puzzles import puzzles_folder
 from nightgrid.archive.ingest.raw import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.storage import Lake
@@ -128,8 +122,6 @@ def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:
         if found.fault != "lost":
             moved = _moved(lake, found, names)
             yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}")
-    if any(found.mend is Mend.DICTIONARIES for found in findings):
-        yield from _read_words_again(lake)
     for game in sorted(games):
         if lake.exists(raw_folder(game)):
             report = normalise(lake, game=game, rebuild=True)
@@ -146,16 +138,6 @@ def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
     if found.mend is Mend.CORPUS:
         lake.delete(f"corpora/{names['corpus']}/corpus.json")
     return set_aside(lake, found.path) if lake.exists(found.path) else f"damaged/{found.path}"
-
-
-def _read_words_again(lake: Lake) -> Iterator[Mended]:
-    for game in games_with_words():
-        lost = lost_dictionaries(lake, game)
-        if len(lost):
-            found = restore_dictionaries(lake, game, lost)
-            more = "" if found == len(lost) else f"; the others: {Mend.PERSON.value}"
-            what = f"{found:,} of {len(lost):,} lost dictionaries read again from payloads{more}"
-            yield Mended(path=puzzles_folder(game), mended=not more, what=what)
 
 
 def _runs_with_losses(lake: Lake, findings: Iterable[Finding]) -> set[str]:

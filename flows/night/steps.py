@@ -19,11 +19,6 @@ from nightgrid.archive.ingest.editions import (
     quarantine_path,
     set_tables_aside,
 )
-from nightgrid.archive.ingest.lost_words import (
-    games_with_words,
-    lost_dictionaries,
-    restore_dictionaries,
-)
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.row_filter import RowFilter
@@ -157,11 +152,6 @@ def plan(
         if planned[-1].jobs:
             # What takes minutes to make is made once, before workers begin.
             bound.open()
-    if game.game in games_with_words() and any(found.jobs for found in planned):
-        # Boards to solve need their words, which the payloads have too.
-        lost = lost_dictionaries(night.lake, game.game)
-        if len(lost):
-            restore_dictionaries(night.lake, game.game, lost)
     question = planned[0].question
     report = replace(
         report,
