@@ -162,8 +162,9 @@ def lost_dates(
     """Name the dates whose rows are not what the raw payloads made of them.
 
     Either their boards are in no segment of puzzles, because a damaged segment was set aside, or
-    the words of these boards are gone, or they have neither an edition nor a row in quarantine, because two processes wrote a table at
-    once or a file was damaged, or a payload that was missing when they were worked is back.
+    the words of these boards are gone, or they have neither an edition nor a row in quarantine,
+    because two processes wrote a table at once or a file was damaged, or a payload that was missing
+    when they were worked is back.
     """
     ids = readable_puzzle_ids(lake, raw.game)
     known = pc.is_in(editions.column(PUZZLE_ID), value_set=ids)

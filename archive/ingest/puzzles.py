@@ -84,50 +84,18 @@ def subjects_of(puzzles: pa.Table) -> pa.ChunkedArray:
 
 def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = None) -> pa.Table:
     """Read every board of a game that the lake has, each once."""
-    names = list(columns or archive_plug(game).puzzles().names)
-    found = _read_segments(lake, game, list(dict.fromkeys([*names, PUZZLE_ID])))
-    return once_each(found).select(names)
-
-
-def read_puzzles_but(
-    lake: Lake, game: str, is_known: Callable[[pa.ChunkedArray], pa.Array]
-) -> tuple[pa.Table, int]:
-    """Read the boards that are not known, given a column of ids; count those that are.
-
-    Of a segment whose boards are all known, its ids alone are read.
-    """
     schema = archive_plug(game).puzzles()
-    seen, found = [pa.array([], pa.string())], [schema.empty_table()]
-    for path, ids in _each_ids(lake, game):
-        known = is_known(ids)
-        seen += ids.filter(known).chunks
-        if not pc.all(known).as_py():
-            # One that was merged meanwhile is empty, and stands in a segment that comes.
-            table = lake.read_table(path, schema)
-            found.append(table.filter(pc.invert(is_known(table.column(PUZZLE_ID)))))
-    return once_each(pa.concat_tables(found)), len(pc.unique(pa.concat_arrays(seen)))
+    names = list(columns or schema.names)
+    wanted = list(dict.fromkeys([*names, PUZZLE_ID]))
+    read = partial(lake.read_table, schema=schema, columns=wanted)
+    found = [rows for _, rows in _each_segment(lake, game, read)]
+    return once_each(pa.concat_tables([select(schema, wanted).empty_table(), *found])).select(names)
 
 
 def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
-    """Read the boards that have these ids and that the lake has, each once.
-
-    Of a segment and of a row group without such a board, ids alone are read.
-    """
-    schema = archive_plug(game).puzzles()
-    found = [schema.empty_table()]
-    for path, ids in _each_ids(lake, game):
-        if pc.any(pc.is_in(ids, value_set=puzzle_ids)).as_py():
-            # One that was merged meanwhile is empty, and stands in a segment that comes.
-            found.append(lake.rows_among(path, schema, schema.names, PUZZLE_ID, puzzle_ids))
-    return once_each(pa.concat_tables(found))
-
-
-def _read_segments(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
-    """Read columns of all segments; a board may stand in it twice."""
-    schema = archive_plug(game).puzzles()
-    read = partial(lake.read_table, schema=schema, columns=columns)
-    found = [rows for _, rows in _each_segment(lake, game, read)]
-    return pa.concat_tables([select(schema, columns).empty_table(), *found])
+    """Read the boards that have these ids and that the lake has, each once."""
+    boards = read_puzzle_table(lake, game)
+    return boards.filter(pc.is_in(boards.column(PUZZLE_ID), value_set=puzzle_ids))
 
 
 def _each_segment(

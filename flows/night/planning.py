@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.ingest.editions import clued_boards, editions_path
-from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzles_but, subjects_of
+from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table, subjects_of
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
@@ -120,19 +120,12 @@ def plan_ask(
 
 
 def _open_boards(lake: Lake, question: Question, answers: Answers) -> tuple[pa.Table, int]:
-    """Read the boards that may have no answer, and count those left out because they have one.
-
-    Of boards with an answer their ids alone are read.
-    """
-
-    def has_answer(subjects: pa.ChunkedArray) -> pa.Array:
-        return pa.array(answers.have(name_jobs(question, subjects), Known.FINAL))
-
-    if question.ask.kind == "meant":
-        boards = clued_boards(lake, question.game)
-        known = has_answer(subjects_of(boards))
-        return boards.filter(pc.invert(known)), pc.sum(known).as_py() or 0
-    return read_puzzles_but(lake, question.game, has_answer)
+    """Read the boards that may have no answer, and count those left out because they have one."""
+    is_clued = question.ask.kind == "meant"
+    boards = (clued_boards if is_clued else read_puzzle_table)(lake, question.game)
+    names = name_jobs(question, subjects_of(boards))
+    known = pa.array(answers.have(names, Known.FINAL))
+    return boards.filter(pc.invert(known)), pc.sum(known).as_py() or 0
 
 
 def _begun_run(night: NightSettings, question: Question) -> Run | None:

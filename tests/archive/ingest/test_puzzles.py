@@ -10,12 +10,10 @@ import pytest
 
 from benchmarks.chaos.lakes.interleaving import in_turns
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.ingest import puzzles
 from nightgrid.archive.ingest.puzzles import (
     add_puzzles,
     puzzles_folder,
     puzzles_table,
-    read_boards,
     read_puzzle_table,
     readable_puzzle_ids,
 )
@@ -103,37 +101,6 @@ def adding(lake: Lake, **found: list[Puzzle]) -> dict[str, Callable[..., int]]:
         return add_puzzles(turn(lake), "pips", puzzles_table(PIPS, boards))
 
     return {name: partial(add, boards=boards) for name, boards in found.items()}
-
-
-def test_of_segments_without_a_board_that_is_wanted_ids_alone_are_read(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = puzzles_table(PIPS, ALL[:3]), puzzles_table(PIPS, ALL[3:6])
-    monkeypatch.setattr(puzzles, "merge_folder", lambda *_: ())
-    add_puzzles(lake, "pips", first)
-    add_puzzles(lake, "pips", second)
-    read: list[object] = []
-    whole: list[str] = []
-    read_table, rows_among = Lake.read_table, Lake.rows_among
-
-    def reading(self: Lake, path: str, schema: pa.Schema, columns: object = None) -> pa.Table:
-        read.append(columns)
-        return read_table(self, path, schema, columns)
-
-    def among(self: Lake, path: str, *given: Any) -> pa.Table:
-        whole.append(path)
-        return rows_among(self, path, *given)
-
-    monkeypatch.setattr(Lake, "read_table", reading)
-    monkeypatch.setattr(Lake, "rows_among", among)
-    wanted = second.column("puzzle_id").combine_chunks()[:1]
-
-    found = read_boards(lake, "pips", wanted)
-
-    assert ids(found) == wanted.to_pylist()
-    assert read == [["puzzle_id"]] * 2
-    (path,) = whole
-    assert set(ids(Lake.read_table(lake, path, archive_plug("pips").puzzles()))) == set(ids(second))
 
 
 def test_a_damaged_segment_is_set_aside_by_a_night(lake: Lake) -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from unittest import mock
 
-import pyarrow.compute as pc
 import pytest
 
-from nightgrid.archive.ingest import puzzles
-from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table, read_puzzles_but
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.gold import gold
 from nightgrid.solvers.registry import game
@@ -42,28 +39,6 @@ def test_a_later_solver_answers_all_again(worked, monkeypatch):
     report = run_one(worked)
 
     assert (report.planned, report.already_known) == (6, 0)
-
-
-def test_of_segments_whose_boards_are_answered_ids_alone_are_read(worked):
-    lake = Lake.open(worked.workers.lake)
-    answered = read_puzzle_table(lake, "pips", [PUZZLE_ID]).column(PUZZLE_ID)
-    assert len(answered) == 6
-
-    def among(known):
-        return lambda ids: pc.is_in(ids, value_set=known.combine_chunks())
-
-    columns = []
-    read_table = Lake.read_table
-
-    def reading(self, path, schema, names=None):
-        columns.append(names)
-        return read_table(self, path, schema, names)
-
-    with mock.patch.object(Lake, "read_table", reading):
-        rows, known = read_puzzles_but(lake, "pips", among(answered))
-        assert (len(rows), known, columns) == (0, 6, [[puzzles.PUZZLE_ID]])
-        rows, known = read_puzzles_but(lake, "pips", among(answered[1:]))
-    assert (rows.column("puzzle_id").to_pylist(), known) == ([answered[0].as_py()], 5)
 
 
 def test_a_night_with_nothing_new_reads_neither_boards_nor_results(worked):
