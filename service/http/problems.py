@@ -175,6 +175,12 @@ def problem_of(error: NightgridError) -> Problem:
     )
 
 
+def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
+    """Make the problem of one field that is wrong."""
+    said = f"{pointer}: {detail}" if pointer else detail
+    return Problem(slug, said, errors=[FieldError(pointer=pointer, detail=detail)])
+
+
 def pointer_of(place: str, base: str = "") -> str:
     """Write a place as `regions[3].indices[1]` as a JSON pointer, below `base`."""
     parts = _PLACE.findall(place)

@@ -22,9 +22,10 @@ from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.service.asking import Asked, ask_about
 from nightgrid.service.games.plug import OptionError
-from nightgrid.service.http.problems import FieldError, Problem, pointer_of
+from nightgrid.service.http.problems import FieldError, Problem, pointer_of, wrong
 from nightgrid.service.options.game_rules import RULES, GameRules, rule_value
-from nightgrid.solvers.algebra import Ask, Expected
+from nightgrid.service.options.shared_options import DEADLINE_MAX_S
+from nightgrid.solvers.algebra import Ask, Budget, Expected
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
@@ -76,6 +77,35 @@ class BoardBody(BaseModel):
     )
 
 
+class BudgetBody(BaseModel):
+    """What a solve, or one part of it, may spend; each at most what the service allows.
+
+    A board that is not done within it is divided, and each part has it again.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    nodes: int | None = Field(default=None, gt=0, description="Transitions tried.")
+    table_bytes: int | None = Field(default=None, gt=0, description="Bytes of tables.")
+    seconds: float | None = Field(default=None, gt=0, description="Seconds of kernel time.")
+
+
+class SolveBody(BoardBody):
+    """A question about one board: `puzzle` or `id` says which."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"id": f"{DEFAULT_GAME}/2026-01-05/hard", "ask": "count"}]}
+    )
+
+    deadline_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=DEADLINE_MAX_S,
+        description="After so long it is not wanted any more.",
+    )
+    budget: BudgetBody | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:
     """A board that a request brings or names, and what is asked of it."""
@@ -121,15 +151,19 @@ def posted_board(
     return Posted(asked=asked, clue=published.clue, expected=expected)
 
 
-def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
-    """Make the problem of one field that is wrong."""
-    said = f"{pointer}: {detail}" if pointer else detail
-    return Problem(slug, said, errors=[FieldError(pointer=pointer, detail=detail)])
+def budget_of(body: SolveBody, settings: Settings) -> Budget | None:
+    """Read the budget of a question, None without one.
 
-
-def _too_much(slug: str, pointer: str, detail: str) -> Problem:
-    """Make the problem of a sound board that takes too much; its sentence needs no pointer."""
-    return Problem(slug, detail, errors=[FieldError(pointer=pointer, detail=detail)])
+    Raises Problem for more than the service allows.
+    """
+    if body.budget is None:
+        return None
+    limits = settings.budget.limits
+    given = body.budget.model_dump(exclude_none=True)
+    for name, value in given.items():
+        if value > limits[name]:
+            raise wrong(f"/budget/{name}", f"is {value:g}; expected at most {limits[name]:g}")
+    return Budget(**limits | given)
 
 
 def _read(value: Any, game: str | None) -> tuple[str, list[Published | Fault]]:
@@ -224,7 +258,7 @@ def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> Expecte
     size = int(arrays["size"][0])
     if size > most:
         detail = f"the board's size is {size:,}; expected at most {most:,}"
-        raise _too_much("board-too-large", pointer, detail)
+        raise wrong(pointer, detail, "board-too-large")
     expected = asked.bound.expected(arrays, asked.ask)
     seconds = min(max(expected.seconds, 0.0), BIG_S)
     if seconds > most_s:
@@ -232,7 +266,7 @@ def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> Expecte
             f"the board would take about {clock_time(seconds)} of one core; expected at most "
             f"{clock_time(most_s)}"
         )
-        raise _too_much("too-long", pointer, detail)
+        raise wrong(pointer, detail, "too-long")
     return replace(expected, seconds=seconds)
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.payloads.envelopes import iso_date
-from nightgrid.service.http.problems import FieldError, Problem
+from nightgrid.service.http.problems import Problem, wrong
 from nightgrid.solvers.registry import GAMES
 
 PAGE_ROWS = 100
@@ -61,9 +61,7 @@ def known_game(name: str) -> str:
 def check_range(since: dt.date | None, until: dt.date | None) -> None:
     """Raise Problem for a range of dates that ends before it begins."""
     if since is not None and until is not None and since > until:
-        detail = f"from is {since}, after to, which is {until}; expected no later"
-        errors = [FieldError(pointer="?from", detail=detail)]
-        raise Problem("bad-value", detail, errors=errors)
+        raise wrong("?from", f"is {since}, after to, which is {until}; expected no later")
 
 
 def not_here(error: NotInLakeError) -> Problem:

@@ -27,7 +27,7 @@ from nightgrid.service.http.lake.parameters import (
     Parameters,
     check_range,
 )
-from nightgrid.service.http.problems import HEX_ID, FieldError, Problem
+from nightgrid.service.http.problems import HEX_ID, wrong
 from nightgrid.service.http.state import Here
 from nightgrid.service.terminal.encoded import arrow_pieces, csv_pieces, parquet_pieces, plain_row
 from nightgrid.solvers.algebra import Ask, Status
@@ -117,7 +117,7 @@ class Asked(Parameters):
         try:
             asks = None if self.ask is None else frozenset({str(Ask.parse(self.ask))})
         except PermanentError as error:
-            raise _wrong("ask", str(error)) from error
+            raise wrong("?ask", str(error)) from error
         return RowFilter(
             games=tuple(_named("game", self.game, GAMES)),
             statuses=frozenset(_named("status", self.status, [*map(str, Status)])),
@@ -134,14 +134,8 @@ def _named(name: str, text: str | None, known: Any) -> list[str]:
         return list(known)
     named = [part.strip() for part in text.split(",")]
     if unknown := [part for part in named if part not in known]:
-        raise _wrong(name, f"{unknown[0]!r:.40} is none; expected some of {', '.join(known)}")
+        raise wrong(f"?{name}", f"{unknown[0]!r:.40} is none; expected some of {', '.join(known)}")
     return named
-
-
-def _wrong(name: str, detail: str) -> Problem:
-    said = f"{name}: {detail}"
-    errors = [FieldError(pointer=f"?{name}", detail=detail)]
-    return Problem("bad-value", said, errors=errors)
 
 
 @router.get(
@@ -204,7 +198,7 @@ def _cut(tables: Iterator[pa.Table], first: int, limit: int | None) -> Iterator[
 def _page(lake: Lake, asked: Asked, wanted: RowFilter) -> Results:
     limit = asked.limit or PAGE_ROWS
     if limit > PAGE_ROWS_MAX:
-        raise _wrong("limit", f"is {limit}; expected at most {PAGE_ROWS_MAX:,} for JSON")
+        raise wrong("?limit", f"is {limit}; expected at most {PAGE_ROWS_MAX:,} for JSON")
     tables = _cut(list_results(lake, wanted), asked.offset, limit + 1)
     rows = [row for table in tables for row in table.to_pylist()]
     more = None

@@ -20,7 +20,7 @@ from nightgrid.archive.results.results import listed_files, solution_tables
 from nightgrid.archive.results.solution_files import tables_in
 from nightgrid.service.games import view
 from nightgrid.service.http.lake.parameters import Parameters
-from nightgrid.service.http.problems import FieldError, Problem
+from nightgrid.service.http.problems import Problem, wrong
 from nightgrid.service.http.solves.models import Solutions
 from nightgrid.service.http.solves.routes import found_solve
 from nightgrid.service.http.solves.solve_json import is_over
@@ -157,8 +157,7 @@ def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: 
         if text is None:
             stored = solve["answer"]["solutions_stored"]
             detail = f"there is no solution {solution}; {stored:,} are kept"
-            errors = [FieldError(pointer="?solution", detail=detail)]
-            raise Problem("no-such-solution", detail, errors=errors)
+            raise wrong("?solution", detail, "no-such-solution")
         shown = game(solve["game"]).solution_from_json(json.loads(text))
     title = solve["references"][0] if solve["references"] else None
     svg = view(solve["game"]).svg(puzzle, shown, title)

@@ -4,42 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from nightgrid.service.http.guard.posted import BoardBody
-from nightgrid.service.options.shared_options import DEADLINE_MAX_S
-from nightgrid.solvers.registry import DEFAULT_GAME
+from pydantic import BaseModel, Field
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
-
-
-class BudgetBody(BaseModel):
-    """What a solve, or one part of it, may spend; each at most what the service allows.
-
-    A board that is not done within it is divided, and each part has it again.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    nodes: int | None = Field(default=None, gt=0, description="Transitions tried.")
-    table_bytes: int | None = Field(default=None, gt=0, description="Bytes of tables.")
-    seconds: float | None = Field(default=None, gt=0, description="Seconds of kernel time.")
-
-
-class SolveBody(BoardBody):
-    """A question about one board: `puzzle` or `id` says which."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"id": f"{DEFAULT_GAME}/2026-01-05/hard", "ask": "count"}]}
-    )
-
-    deadline_s: float | None = Field(
-        default=None,
-        gt=0,
-        le=DEADLINE_MAX_S,
-        description="After so long it is not wanted any more.",
-    )
-    budget: BudgetBody | None = None
 
 
 class Answer(BaseModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
+import re
 import time
 from typing import Annotated, Any
 
@@ -16,18 +17,19 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 from structlog.contextvars import bind_contextvars
 
-from nightgrid.service.asking import COMMAND_LINE
+from nightgrid.service.asking import COMMAND_LINE, Asked
 from nightgrid.service.http.guard.access import Client
 from nightgrid.service.http.guard.layer import EarlyReply
+from nightgrid.service.http.guard.posted import SolveBody, budget_of, posted_board
 from nightgrid.service.http.lake.parameters import Parameters
 from nightgrid.service.http.monitoring.requests import REPEATED
 from nightgrid.service.http.problems import HEX_ID, Problem
 from nightgrid.service.http.solves.admission import check_admission, client_for
-from nightgrid.service.http.solves.models import OpenSolves, Solve, SolveBody
+from nightgrid.service.http.solves.models import OpenSolves, Solve
 from nightgrid.service.http.solves.small_boards import OVERTIME_S, SECONDS, Found, is_small
 from nightgrid.service.http.solves.solve_json import API, is_final, is_over
-from nightgrid.service.http.solves.solve_request import SolveRequest, read_request, wait_of
 from nightgrid.service.http.state import Here, Service
+from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.metrics import count_rows
@@ -39,6 +41,9 @@ from nightgrid.workers.tracing import describe_span
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
+WAIT_MAX_S = 60.0
+"""The longest that one request waits."""
+_WAIT = re.compile(r"\bwait\s*=\s*\"?(\d{1,6}(?:\.\d{1,3})?)\"?\s*(?:[,;]|$)")
 LOOK_MIN_S, LOOK_GROWTH, LOOK_MAX_S = 0.02, 1.1, 0.5
 """The pauses between two looks at a job that a client waits for."""
 Prefer = Annotated[
@@ -60,7 +65,7 @@ async def post_solve(
     body: SolveBody, request: Request, service: Here, prefer: Prefer = ""
 ) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
-    ends_at = time.monotonic() + wait_of([prefer])
+    ends_at = time.monotonic() + wait_of(prefer)
     raw, small, is_tried = await request.body(), None, False
 
     async def try_at_once() -> Found | None:
@@ -76,27 +81,36 @@ async def post_solve(
         small = await try_at_once()
     if small is not None and not service.views.names.of(small.puzzle_id):
         return _answered(service, raw, _keep(service, small))
-    wanted = await asyncio.to_thread(read_request, service.lake, service.settings.workers, body)
-    bind_contextvars(
-        job=wanted.job_id, puzzle=wanted.asked.puzzle_id, game=wanted.asked.question.game
-    )
-    solve = await asyncio.to_thread(_known, service, wanted)
-    if solve is None and small is None and is_small(wanted, SECONDS):
+    settings = service.settings.workers
+    board = await asyncio.to_thread(posted_board, service.lake, body, settings)
+    asked, budget = board.asked, budget_of(body, settings)
+    bind_contextvars(job=asked.job_id, puzzle=asked.puzzle_id, game=asked.question.game)
+    solve = await asyncio.to_thread(_known, service, asked.job_id, budget)
+    if solve is None and small is None and is_small(board, SECONDS):
         small = await try_at_once()
     if solve is None and small is not None:
         solve = _keep(service, small)
     if solve is None:
-        expected_s = max(wanted.expected.seconds, OVERTIME_S if is_tried else 0.0)
+        expected_s = max(board.expected.seconds, OVERTIME_S if is_tried else 0.0)
         client: Client = request.state.client
-        await asyncio.to_thread(_begin, service, wanted, expected_s, client)
-        solve = await _until_over(service, wanted.job_id, ends_at)
+        await asyncio.to_thread(_begin, service, body, asked, budget, expected_s, client)
+        solve = await _until_over(service, asked.job_id, ends_at)
         if solve is None:
-            raise TransientError(f"job {wanted.job_id} is gone")
+            raise TransientError(f"job {asked.job_id} is gone")
     if is_over(solve):
         # Of a board that the lake names another one may stand there tomorrow.
-        return _answered(service, None if wanted.names_board else raw, solve)
+        return _answered(service, None if body.id is not None else raw, solve)
     headers = {"Location": solve["links"]["self"], "Retry-After": retry_after(solve)}
     return JSONResponse(solve, 202, headers=headers)
+
+
+def wait_of(prefer: str) -> float:
+    """Read how many seconds a request may wait from its Prefer header (RFC 7240), 0 by default.
+
+    Preferences that cannot be read are ignored.
+    """
+    found = _WAIT.search(prefer.lower())
+    return min(float(found[1]), WAIT_MAX_S) if found else 0.0
 
 
 async def _until_over(service: Service, job_id: str, ends_at: float) -> dict[str, Any] | None:
@@ -117,11 +131,10 @@ def retry_after(solve: dict[str, Any]) -> str:
     return str(min(max(math.ceil(left_s), RETRY_AFTER_S), RETRY_AFTER_MAX_S))
 
 
-def _known(service: Service, wanted: SolveRequest) -> dict[str, Any] | None:
+def _known(service: Service, job_id: str, budget: Budget | None) -> dict[str, Any] | None:
     """Show the answer that there is to a question already, if there is one."""
-    job_id = wanted.job_id
     is_known = job_id in service.small_boards.unfiled or is_answered(
-        service.lake, job_id, service.settings.workers, wanted.budget
+        service.lake, job_id, service.settings.workers, budget
     )
     return service.views.look(job_id) if is_known else None
 
@@ -135,20 +148,27 @@ def _keep(service: Service, found: Found) -> dict[str, Any]:
     return service.views.answered_here(found)
 
 
-def _begin(service: Service, wanted: SolveRequest, expected_s: float, client: Client) -> None:
+def _begin(
+    service: Service,
+    body: SolveBody,
+    asked: Asked,
+    budget: Budget | None,
+    expected_s: float,
+    client: Client,
+) -> None:
     """Submit a question that the lake does not know the answer to."""
-    job_id = wanted.job_id
-    check_admission(service.lake, service.settings.workers, client, job_id, expected_s)
+    job_id, settings = asked.job_id, service.settings.workers
+    check_admission(service.lake, settings, client, job_id, expected_s)
     service.views.note_times(job_id, None, None)
     try:
         submit(
             service.lake,
-            wanted.asked.bound,
-            wanted.asked.puzzle,
-            wanted.asked.ask,
-            service.settings.workers,
-            budget=wanted.budget,
-            deadline_at=wanted.deadline_at,
+            asked.bound,
+            asked.puzzle,
+            asked.ask,
+            settings,
+            budget=budget,
+            deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
             client=client_for(client),
             expected_s=expected_s,
         )

@@ -31,11 +31,10 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
+from nightgrid.service.http.guard.posted import Posted, SolveBody, budget_of, posted_board
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves.models import SolveBody
-from nightgrid.service.http.solves.solve_json import DONE, Subject, solve_json
-from nightgrid.service.http.solves.solve_request import SolveRequest, read_request
+from nightgrid.service.http.solves.solve_json import DONE, solve_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.chunks.solution_texts import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
@@ -82,11 +81,11 @@ class Found(NamedTuple):
     """Its row, its solutions and its puzzle, as JSON."""
 
 
-def is_small(wanted: SolveRequest, seconds: float) -> bool:
+def is_small(board: Posted, seconds: float) -> bool:
     """Return whether a question, expected to take so long at most, is worth a try at once."""
     # A board with words of its own needs these in the lake.
-    has_words = getattr(wanted.asked.puzzle, "dictionary", None) is not None
-    return wanted.expected.seconds <= seconds and not has_words
+    has_words = getattr(board.asked.puzzle, "dictionary", None) is not None
+    return board.expected.seconds <= seconds and not has_words
 
 
 class SmallBoards:
@@ -254,13 +253,14 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
     """
     settings = _settings.workers
     try:
-        wanted = read_request(_lake, settings, SolveBody.model_validate_json(body))
+        request = SolveBody.model_validate_json(body)
+        board, budget = posted_board(_lake, request, settings), budget_of(request, settings)
     except (Problem, ValidationError, NightgridError):
         # The route reads it again, and says what is wrong.
         return None
-    if not is_small(wanted, seconds):
+    if not is_small(board, seconds):
         return None
-    asked, budget = wanted.asked, wanted.budget or settings.budget
+    asked, budget = board.asked, budget or settings.budget
     question, puzzle = asked.question, asked.bound.puzzle_to_json(asked.puzzle)
     small = replace(
         budget,
@@ -278,8 +278,16 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
     values = map(asked.bound.solution_to_json, outcome.solutions)
     row, solutions = answer_of(question, asked.job_id, asked.puzzle_id, job_budget, outcome, values)
     ended_at = time.time()
-    subject = Subject(question=question, puzzle_id=asked.puzzle_id, puzzle=puzzle)
-    told = solve_json(asked.job_id, DONE, subject, created_at=asked_at, ended_at=ended_at, row=row)
+    told = solve_json(
+        asked.job_id,
+        DONE,
+        question,
+        asked.puzzle_id,
+        puzzle,
+        created_at=asked_at,
+        ended_at=ended_at,
+        row=row,
+    )
     kept = AskedPuzzle(asked.puzzle_id, question.game, dict(puzzle))
     return Found(
         job_id=asked.job_id,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nightgrid.archive.results.statuses import FINAL
@@ -15,22 +14,14 @@ API = "/v1/solves"
 DONE, FAILED = "done", "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """What a job is about."""
-
-    question: Question
-    puzzle_id: str
-    puzzle: Mapping[str, Any] | None
-    """In the project's own form; None where the lake does not have it."""
-    references: Sequence[str] = ()
-
-
 def solve_json(
     job_id: str,
     state: str,
-    subject: Subject,
+    question: Question,
+    puzzle_id: str,
+    puzzle: Mapping[str, Any] | None,
     *,
+    references: Sequence[str] = (),
     created_at: float | None,
     ended_at: float | None,
     row: Mapping[str, Any] | None = None,
@@ -39,7 +30,7 @@ def solve_json(
 ) -> dict[str, Any]:
     """Write a job in a state, with its result row if it is answered; Unix times.
 
-    One that ended as poison has failed.
+    One that ended as poison has failed. `puzzle` is None where the lake does not have it.
     """
     at = f"{API}/{job_id}"
     answer = None
@@ -49,13 +40,13 @@ def solve_json(
     return {
         "id": job_id,
         "state": state,
-        "game": subject.question.game,
-        "puzzle_id": subject.puzzle_id,
-        "references": list(subject.references),
-        "ask": str(subject.question.ask),
-        "rules": subject.question.rules,
-        "lexicon_id": subject.question.lexicon_id,
-        "puzzle": subject.puzzle,
+        "game": question.game,
+        "puzzle_id": puzzle_id,
+        "references": list(references),
+        "ask": str(question.ask),
+        "rules": question.rules,
+        "lexicon_id": question.lexicon_id,
+        "puzzle": puzzle,
         "created_at": _written(created_at),
         "ended_at": _written(ended_at),
         "place": None,

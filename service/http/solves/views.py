@@ -24,7 +24,7 @@ from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.service.http.solves.admission import in_same_class
 from nightgrid.service.http.solves.small_boards import Found
-from nightgrid.service.http.solves.solve_json import Subject, solve_json
+from nightgrid.service.http.solves.solve_json import solve_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
@@ -79,12 +79,10 @@ class Views:
         value = solve_json(
             job_id,
             STATES.get(found.state, found.state),
-            Subject(
-                question=question,
-                puzzle_id=puzzle_id,
-                puzzle=puzzle,
-                references=self.names.of(puzzle_id),
-            ),
+            question,
+            puzzle_id,
+            puzzle,
+            references=self.names.of(puzzle_id),
             created_at=created_at,
             ended_at=ended_at,
             row=row,
