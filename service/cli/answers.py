@@ -160,7 +160,7 @@ def say_solutions(
     say_best(shown, puzzle, solutions)
 
 
-def say_best(shown: View, puzzle: Any | None, solutions: Sequence[Any]) -> None:
+def say_best(shown: View, puzzle: Any, solutions: Sequence[Any]) -> None:
     """Draw the first solution, and rank it and the others below in a line each."""
     for solution in solutions[:1]:
         say()

@@ -27,11 +27,8 @@ class View(Protocol):
     def board(self, puzzle: Any) -> Text:
         """Draw a puzzle, with everything that has to be known to solve it."""
 
-    def solution(self, puzzle: Any | None, solution: Any) -> Text:
-        """Draw a solution on its board.
-
-        A solution from the lake may come without its puzzle, and is drawn by itself.
-        """
+    def solution(self, puzzle: Any, solution: Any) -> Text:
+        """Draw a solution on its board."""
 
     def line(self, solution: Any) -> str:
         """Write a solution as one line."""

@@ -58,17 +58,12 @@ def tint(turn: float, light: float) -> str:
 
 
 def apart(groups: Sequence[Sequence[Thing]]) -> dict[Thing, float]:
-    """Assign every item of some groups a hue of its own.
-
-    Those of one group stand as far apart as can be; those of others fill the gaps between them.
-    """
-    spread = [
-        ((j + (i + 0.5) / len(groups)) / len(group), i, thing)
+    """Assign every item of some groups a hue, those of one group as far apart as can be."""
+    return {
+        thing: (j + i / len(groups)) / len(group)
         for i, group in enumerate(groups)
         for j, thing in enumerate(group)
-    ]
-    spread.sort(key=lambda place: place[:2])
-    return {thing: k / len(spread) for k, (_, _, thing) in enumerate(spread)}
+    }
 
 
 def distinct_colours(

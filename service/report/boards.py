@@ -11,7 +11,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import Board, boards_of_dates
 from nightgrid.archive.results.results import find_results, solutions_of
 from nightgrid.service.games import service_plug
-from nightgrid.service.report.figures import Figures, GameFigures
+from nightgrid.service.report.figures import Figures
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game, game_plug
@@ -20,26 +20,26 @@ BOARDS_MAX = 12
 """Boards of one game that are drawn."""
 
 
-def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[dict[str, Any]], int]:
+def drawn_boards(lake: Lake, figures: Figures, of: Figures) -> tuple[list[dict[str, Any]], int]:
     """Draw the new boards of a game, at most BOARDS_MAX, and tell how many are not drawn.
 
     Without new ones those of its last date are drawn. A board has its name, clue, `svg`, whether
     there is a solution on it, and its `row` of counts by date.
     """
-    if not service_plug(of.name).draws_svg:
+    if not service_plug(of["name"]).draws_svg:
         return [], 0
-    new = {(date, level) for name, date, level in figures.new if name == of.name}
+    new = {(date, level) for name, date, level in figures["new"] if name == of["name"]}
     # A date has at least one board, so that more dates are not looked up.
-    dates = sorted({date for date, _ in new} or {of.last}, reverse=True)[:BOARDS_MAX]
+    dates = sorted({date for date, _ in new} or {of["last"]}, reverse=True)[:BOARDS_MAX]
     boards: list[Board] = []
     with suppress(PermanentError):  # a lake with a damaged table has none
         boards = [
             board
-            for board in boards_of_dates(lake, of.name, dates)
+            for board in boards_of_dates(lake, of["name"], dates)
             if not new or (board.published.date, board.published.level or "") in new
         ]
     boards.sort(key=lambda board: board.published.date or dt.date.min, reverse=True)
-    rows = {(row["date"], row["level"]): row for row in of.rows}
+    rows = {(row["date"], row["level"]): row for row in of["rows"]}
     drawn: list[dict[str, Any]] = []
     for board in boards[:BOARDS_MAX]:
         published = board.published
@@ -49,7 +49,7 @@ def drawn_boards(lake: Lake, figures: Figures, of: GameFigures) -> tuple[list[di
                 {
                     "name": board.name,
                     "clue": published.clue,
-                    "svg": service_plug(of.name).view().svg(published.puzzle, solution, None),
+                    "svg": service_plug(of["name"]).view().svg(published.puzzle, solution, None),
                     "solved": solution is not None,
                     "row": rows.get((published.date, published.level or ""), {}),
                 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -36,64 +35,9 @@ SHOWN = "shown"
 RANKING_COLUMNS = ("game", "ranker", "official_place", "confidence", "seconds", "miss")
 """What is read of the view of rank accuracy."""
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameFigures:
-    """Figures of one game."""
-
-    name: str
-    title: str
-    boards: int
-    """Dates and levels with a board, of all time."""
-    solved: int
-    """Those of them with an answer."""
-    first: dt.date
-    last: dt.date
-    rows: list[Row]
-    """Counts by date within the window, by date and level."""
-    revised: list[Row]
-    """Revisions of the window that replaced another board."""
-    quarantined: frozenset[dt.date]
-    """Days of the window with something in quarantine."""
-    quarantine_count: int
-    drafts: int
-    hardest: list[Row]
-    """Counts by date of the boards that took longest, of all time."""
-    ranks: list[int | None]
-    """Ranks of official solutions of all time; None: not among the best that were kept."""
-    rankings: Mapping[str, list[Row]]
-    """By ranker, how its ranked covers fare against official solutions: a row for each board."""
-    night: Row
-    """The figures of the last night."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """All that a report shows beside boards."""
-
-    since: dt.date
-    until: dt.date
-    games: tuple[GameFigures, ...]
-    quarantine: list[Row]
-    """The last rows of the quarantine, at most QUARANTINE_ROWS_MAX."""
-    quarantine_count: int
-    runtimes: list[Row]
-    contradictions: list[Row] = field(default_factory=list)
-    """Answers that contradict one another, at most CONTRADICTION_ROWS_MAX, each with the `board`
-    that it is about."""
-    contradiction_count: int = 0
-    changes: list[str] = field(default_factory=list)
-    """What differs from the night before, a sentence each."""
-    before: dt.datetime | None = None
-    """When the night before ended; None where it left no report."""
-    new: frozenset[tuple[str, dt.date, str]] = frozenset()
-    """Game, date and level of boards that were seen since then."""
-
-    @property
-    def ended_at(self) -> dt.datetime | None:
-        """When the last night ended."""
-        return max(filter(None, (_ended(game.night) for game in self.games)), default=None)
+Figures = Mapping[str, Any]
+"""What a report shows next to boards, or what it shows of one game: by the names of `report.html`.
+Counts and changes are of all time; `rows`, `revised` and `quarantined` of the window."""
 
 
 def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
@@ -118,22 +62,25 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     )
     ranks = view_named("ranks").read(lake, ["game", "official_rank", "status"])
     rankings = view_named("rank_accuracy").read(lake, RANKING_COLUMNS)
-    games = tuple(
+    present = {*pc.unique(revisions.column("game")).to_pylist()}
+    games = [
         _game(lake, name, first, (counts, revisions, quarantine, ranks, rankings))
         for name in games_kept()
-        if name in {*pc.unique(revisions.column("game")).to_pylist()}
-    )
+        if name in present
+    ]
     quarantine_rows = quarantine.sort_by([("date", "descending")])
-    figures = Figures(
-        since=first,
-        until=last,
-        games=games,
-        quarantine=quarantine_rows.slice(0, QUARANTINE_ROWS_MAX).to_pylist(),
-        quarantine_count=len(quarantine),
-        runtimes=view_named("runtimes").read(lake).to_pylist(),
-        **_contradictions(lake, revisions),
-    )
-    return _compared(lake, figures, revisions)
+    ends = [_ended(game["night"]) for game in games]
+    ended_at = max(filter(None, ends), default=None)
+    figures = {
+        "since": first,
+        "until": last,
+        "ended_at": ended_at,
+        "games": games,
+        "quarantine": quarantine_rows.slice(0, QUARANTINE_ROWS_MAX).to_pylist(),
+        "quarantine_count": len(quarantine),
+        "runtimes": view_named("runtimes").read(lake).to_pylist(),
+    }
+    return {**figures, **_contradictions(lake, revisions), **_changed(lake, figures, revisions)}
 
 
 def _contradictions(lake: Lake, revisions: pa.Table) -> dict[str, Any]:
@@ -142,7 +89,7 @@ def _contradictions(lake: Lake, revisions: pa.Table) -> dict[str, Any]:
     Results are read only where the last comparisons have found some.
     """
     if not any(contradicted_count(lake, game) for game in games_kept()):
-        return {}
+        return {"contradictions": [], "contradiction_count": 0}
     table = view_named("contradictions").read(lake)
     order = ("game", "puzzle_id", "ask", "rules", "lexicon_id", "solver_version")
     rows = table.sort_by([(name, "ascending") for name in order])
@@ -154,7 +101,7 @@ def _contradictions(lake: Lake, revisions: pa.Table) -> dict[str, Any]:
     return {"contradictions": shown, "contradiction_count": len(rows)}
 
 
-def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> GameFigures:
+def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> Figures:
     counts, revisions, quarantine, ranks, rankings = (
         table.filter(pc.equal(table.column("game"), name)) for table in tables
     )
@@ -167,26 +114,26 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
     faulty = (day for day in quarantine.column("date").to_pylist() if day and day >= since)
     found = ranks.filter(pc.equal(ranks.column("status"), "solved"))
     night = read_state(lake, name, NIGHT_REPORT) or {}
-    return GameFigures(
-        name=name,
-        title=game_plug(name).title,
-        boards=len(counts),
-        solved=pc.sum(pc.equal(status, "solved")).as_py() or 0,
-        first=pc.min(dates).as_py(),
-        last=pc.max(dates).as_py(),
-        rows=within.sort_by([("date", "ascending"), ("level", "ascending")]).to_pylist(),
-        revised=revised.sort_by([("date", "descending")]).to_pylist(),
-        quarantined=frozenset(faulty),
-        quarantine_count=len(quarantine),
-        drafts=pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
-        hardest=hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
-        ranks=found.column("official_rank").to_pylist(),
-        rankings={
+    return {
+        "name": name,
+        "title": game_plug(name).title,
+        "boards": len(counts),
+        "solved": pc.sum(pc.equal(status, "solved")).as_py() or 0,
+        "first": pc.min(dates).as_py(),
+        "last": pc.max(dates).as_py(),
+        "rows": within.sort_by([("date", "ascending"), ("level", "ascending")]).to_pylist(),
+        "revised": revised.sort_by([("date", "descending")]).to_pylist(),
+        "quarantined": frozenset(faulty),
+        "quarantine_count": len(quarantine),
+        "drafts": pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
+        "hardest": hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
+        "ranks": found.column("official_rank").to_pylist(),
+        "rankings": {
             ranker: rankings.filter(pc.equal(rankings.column("ranker"), ranker)).to_pylist()
             for ranker in sorted(pc.unique(rankings.column("ranker")).to_pylist())
         },
-        night=night,
-    )
+        "night": night,
+    }
 
 
 def _ended(night: Row) -> dt.datetime | None:
@@ -194,71 +141,71 @@ def _ended(night: Row) -> dt.datetime | None:
     return None if ended_at is None else parse_time(ended_at)
 
 
-def _compared(lake: Lake, figures: Figures, revisions: pa.Table) -> Figures:
-    """Add to the figures what has changed since the report of the night before."""
+def _changed(lake: Lake, figures: Figures, revisions: pa.Table) -> dict[str, Any]:
+    """Describe what has changed since the report of the night before, and name the new boards."""
     earlier = {
-        of.name: nights[-1] for of in figures.games if (nights := _earlier(lake, figures, of))
+        of["name"]: nights[-1] for of in figures["games"] if (nights := _earlier(lake, figures, of))
     }
     since = max(filter(None, map(_ended, earlier.values())), default=None)
     if since is None:
-        return figures
+        return {"before": None, "changes": [], "new": set()}
     seen = revisions.filter(pc.greater(revisions.column("seen_at"), pa.scalar(since)))
     names = (seen.column(name).to_pylist() for name in ("game", "date", "level"))
-    changes = (line for of in figures.games for line in _changes(of, earlier.get(of.name, {})))
-    return replace(
-        figures,
-        changes=list(islice(changes, CHANGES_MAX)),
-        before=since,
-        new=frozenset(zip(*names, strict=True)),
+    changes = (
+        line for of in figures["games"] for line in _changes(of, earlier.get(of["name"], {}))
     )
+    return {
+        "before": since,
+        "changes": list(islice(changes, CHANGES_MAX)),
+        "new": set(zip(*names, strict=True)),
+    }
 
 
 def keep(lake: Lake, figures: Figures) -> None:
     """Save the figures of this night and the one before, for the comparison of the next report."""
-    for of in figures.games:
-        now = {
-            "ended_at": None if figures.ended_at is None else figures.ended_at.isoformat(),
-            **_counted(of),
-            "answers": _answers(of),
-        }
+    for of in figures["games"]:
+        now = {"ended_at": _this(figures), **_counted(of), "answers": _answers(of)}
         nights = [*_earlier(lake, figures, of)[-1:], now]
-        write_state(lake, of.name, SHOWN, {"nights": nights})
+        write_state(lake, of["name"], SHOWN, {"nights": nights})
 
 
-def _earlier(lake: Lake, figures: Figures, of: GameFigures) -> list[Row]:
+def _earlier(lake: Lake, figures: Figures, of: Figures) -> list[Row]:
     """Read the nights of a game that ended before this one."""
-    this = None if figures.ended_at is None else figures.ended_at.isoformat()
-    nights = (read_state(lake, of.name, SHOWN) or {}).get("nights", [])
-    return [night for night in nights if night["ended_at"] != this]
+    nights = (read_state(lake, of["name"], SHOWN) or {}).get("nights", [])
+    return [night for night in nights if night["ended_at"] != _this(figures)]
 
 
-def _counted(of: GameFigures) -> dict[str, int]:
+def _this(figures: Figures) -> str | None:
+    return None if figures["ended_at"] is None else str(figures["ended_at"].isoformat())
+
+
+def _counted(of: Figures) -> dict[str, int]:
     return {
-        "boards": of.boards,
-        "boards with an answer": of.solved,
-        "drafts": of.drafts,
-        "revisions within the window": len(of.revised),
-        "rows in quarantine": of.quarantine_count,
+        "boards": of["boards"],
+        "boards with an answer": of["solved"],
+        "drafts": of["drafts"],
+        "revisions within the window": len(of["revised"]),
+        "rows in quarantine": of["quarantine_count"],
     }
 
 
-def _answers(of: GameFigures) -> dict[str, list[str | None]]:
+def _answers(of: Figures) -> dict[str, list[str | None]]:
     return {
         f"{row['game']}/{row['date']}/{row['level']}": [
             row["puzzle_id"],
             row["status"],
             None if row["count"] is None else str(row["count"]),
         ]
-        for row in of.rows
+        for row in of["rows"]
     }
 
 
-def _changes(now: GameFigures, before: Row) -> Iterator[str]:
+def _changes(now: Figures, before: Row) -> Iterator[str]:
     """Describe what differs between two nights of a game."""
     for key, present in _counted(now).items():
         more = present - int(before.get(key, 0))
         if more:
-            yield f"{now.title}: {abs(more):,} {'more' if more > 0 else 'fewer'} {key}"
+            yield f"{now['title']}: {abs(more):,} {'more' if more > 0 else 'fewer'} {key}"
     for name, (puzzle_id, status, count) in _answers(now).items():
         known = before.get("answers", {}).get(name)
         if known is None or known == [puzzle_id, status, count]:

@@ -25,7 +25,7 @@ from nightgrid.flows.night.page import REPORT_PATH
 from nightgrid.service.drawing.colours import NAMES
 from nightgrid.service.report import charts
 from nightgrid.service.report.boards import drawn_boards
-from nightgrid.service.report.figures import Figures, GameFigures, Row, gather, keep
+from nightgrid.service.report.figures import Figures, Row, gather, keep
 from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.sentences import plural
 
@@ -82,9 +82,9 @@ def _render(lake: Lake, figures: Figures) -> str:
         digest=digest,
         lake=lake.url.partition("?")[0],
         figures=figures,
-        ended=figures.ended_at or dt.datetime.now(dt.UTC),
-        games=[_game(lake, figures, of) for of in figures.games],
-        ranks=[ranked for of in figures.games for ranked in _ranks(of)],
+        ended=figures["ended_at"] or dt.datetime.now(dt.UTC),
+        games=[_game(lake, figures, of) for of in figures["games"]],
+        ranks=[ranked for of in figures["games"] for ranked in _ranks(of)],
     )
 
 
@@ -130,67 +130,67 @@ def _page_style() -> str:
     return fonts + (_HERE / "report.css").read_text("utf-8") + colours
 
 
-def _game(lake: Lake, figures: Figures, of: GameFigures) -> dict[str, Any]:
+def _game(lake: Lake, figures: Figures, of: Figures) -> dict[str, Any]:
     """Draw the boards and charts of a game; a chart without data is ""."""
     boards, left = drawn_boards(lake, figures, of)
-    there = {str(row["level"]) for row in of.rows}
-    known = [level for level in reader(of.name).LEVELS if level in there]
+    there = {str(row["level"]) for row in of["rows"]}
+    known = [level for level in reader(of["name"]).LEVELS if level in there]
     levels = [*known, *sorted(there - {*known})]
     time = charts.time_text
     counts = _dots(of, "count", "{:,}".format)
     times = _dots(of, "kernel_ns", time)
-    days = f"{of.title}: days of the window"
+    days = f"{of['title']}: days of the window"
     return {
-        "of": of,
-        "has_new": any(name == of.name for name, _, _ in figures.new),
-        "boards": boards,
+        **of,
+        "has_new": any(name == of["name"] for name, _, _ in figures["new"]),
+        "drawn": boards,
         "left": left,
         "levels": levels,
         "counts_by_date": charts.dots(
-            counts, levels, f"{of.title}: solutions by date", charts.short
+            counts, levels, f"{of['title']}: solutions by date", charts.short
         ),
-        "times_by_date": charts.dots(times, levels, f"{of.title}: time by date", time),
-        "calendar": charts.calendar(figures.since, figures.until, _days(of), days),
+        "times_by_date": charts.dots(times, levels, f"{of['title']}: time by date", time),
+        "calendar": charts.calendar(figures["since"], figures["until"], _days(of), days),
         "states": charts.columns(
-            (float(row["states"]) for row in of.rows), f"{of.title}: states", charts.short
+            (float(row["states"]) for row in of["rows"]), f"{of['title']}: states", charts.short
         ),
         "times": charts.columns(
-            (float(row["kernel_ns"]) for row in of.rows), f"{of.title}: times", time
+            (float(row["kernel_ns"]) for row in of["rows"]), f"{of['title']}: times", time
         ),
     }
 
 
-def _dots(of: GameFigures, column: str, text: Any) -> list[charts.Point]:
+def _dots(of: Figures, column: str, text: Any) -> list[charts.Point]:
     return [
         (row["date"], float(value), str(row["level"]), f"{_board_name(row)}: {text(value)}")
-        for row in of.rows
+        for row in of["rows"]
         if (value := row[column])
     ]
 
 
-def _days(of: GameFigures) -> dict[dt.date, tuple[str, str]]:
+def _days(of: Figures) -> dict[dt.date, tuple[str, str]]:
     """Return what became of each day's boards in the window: a class, and words."""
-    revised = {row["date"] for row in of.revised}
+    revised = {row["date"] for row in of["revised"]}
     days: dict[dt.date, tuple[str, str]] = {}
     by_day: dict[dt.date, list[str]] = {}
-    for row in of.rows:
+    for row in of["rows"]:
         by_day.setdefault(row["date"], []).append(str(row["status"]))
     for day, statuses in by_day.items():
         answered = statuses.count("solved")
         kind = "full" if answered == len(statuses) else "part"
         said = f"{answered} of {plural(len(statuses), 'board')} answered"
         days[day] = ("revised", f"{said}, revised") if day in revised else (kind, said)
-    for day in of.quarantined:
+    for day in of["quarantined"]:
         said = days[day][1] if day in days else "no board"
         days[day] = ("faulty", f"{said}, something in quarantine")
     return days
 
 
-def _ranks(of: GameFigures) -> list[dict[str, Any]]:
+def _ranks(of: Figures) -> list[dict[str, Any]]:
     """Return where published solutions stand among the best covers, and for each ranker."""
-    found = [_places(of, of.ranks, "")] if of.ranks else []
+    found = [_places(of, of["ranks"], "")] if of["ranks"] else []
     phrases = ranking_plug().MISSES
-    for ranker, rows in of.rankings.items():
+    for ranker, rows in of["rankings"].items():
         until = ranking_plug().fitted_until(ranker)
         fitted = "" if until is None else f" (fitted on boards until {until})"
         places = [row["official_place"] for row in rows]
@@ -206,16 +206,16 @@ def _ranks(of: GameFigures) -> list[dict[str, Any]]:
     return found
 
 
-def _places(of: GameFigures, places: Sequence[int | None], how: str) -> dict[str, Any]:
+def _places(of: Figures, places: Sequence[int | None], how: str) -> dict[str, Any]:
     counts = [(str(i), places.count(i)) for i in range(1, RANKS_SHOWN + 1)]
     counts.append(("else", len(places) - sum(n for _, n in counts)))
     return {
-        "title": of.title,
+        "title": of["title"],
         "how": how,
         "boards": len(places),
         "first": places.count(1),
         "three": sum(place is not None and place <= 3 for place in places),
-        "chart": charts.bars(counts, f"{of.title}: ranks{how}"),
+        "chart": charts.bars(counts, f"{of['title']}: ranks{how}"),
         "alone": "",
         "seconds": (),
         "calibration": (),

@@ -162,12 +162,15 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
     texts = islice(_texts(source, row), None if is_best else DRAWN_MAX)
     solutions = [played.solution_from_json(loads(text)) for text in texts]
     puzzle = source.puzzle(row) if solutions else None
-    if is_best:
+    if is_best and puzzle is not None:
         say_best(shown, puzzle, solutions)
         return
     for solution in solutions:
         say()
-        say_drawing(shown.solution(puzzle, solution))
+        if puzzle is None:
+            say(shown.line(solution))
+        else:
+            say_drawing(shown.solution(puzzle, solution))
     if row["count"] > DRAWN_MAX:
         say()
         say(f"and {row['count'] - DRAWN_MAX:,} more: --solutions writes all of them")

@@ -397,11 +397,9 @@ class LetterBoxedView(View):
         """Draw the polygon with its letters."""
         return draw_board(puzzle)
 
-    def solution(self, puzzle: Puzzle | None, solution: Chain) -> Text:
-        """Draw the strokes, and list the words below; a chain without its board has no strokes."""
+    def solution(self, puzzle: Puzzle, solution: Chain) -> Text:
+        """Draw the strokes, and list the words below."""
         words = list_words(solution.words)
-        if puzzle is None:
-            return words
         return stacked(draw_board(puzzle, places_of(puzzle, solution)), Text(), words)
 
     def line(self, solution: Chain) -> str:

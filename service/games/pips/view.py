@@ -75,7 +75,7 @@ class Board:
     """The regions of a board: what a terminal and a picture show of it."""
 
     region: Mapping[Cell, int]
-    tints: tuple[str, ...] = ()
+    tints: tuple[str, ...]
     """The tint of every region: neighbours differ, and what has no constraint is plain."""
     marks: Mapping[Cell, str]
     """The constraint of every region, at its first cell."""
@@ -115,22 +115,15 @@ def mark(region: Region) -> str:
     return _MARKS.get(region.type) or str(region.target)
 
 
-def draw(puzzle: Puzzle | None, solution: Solution = ()) -> Text:
-    """Draw regions, each with its constraint, and the dominoes of a solution.
-
-    Without a puzzle the dominoes are drawn by themselves.
-    """
-    if puzzle is not None:
-        board = Board.of(puzzle)
-    else:
-        cells = [cell for put in solution for cell, _ in _halves(put)]
-        board = Board(region=dict.fromkeys(cells, 0), marks={})
+def draw(puzzle: Puzzle, solution: Solution = ()) -> Text:
+    """Draw regions, each with its constraint, and the dominoes of a solution."""
+    board = Board.of(puzzle)
     _, _, rows, columns = board.bounds
     if rows * columns > MAX_DRAWN_CELLS:
         return Text(f"(a board that spans {rows} rows and {columns} columns is too large to draw)")
     pips = {cell: str(pip) for put in solution for cell, pip in _halves(put)}
     longest = max(map(len, pips.values()), default=1)
-    at = max(PIP_AT, 1 + _before(longest), *map(len, board.marks.values()), 0)
+    at = max(PIP_AT, 1 + _before(longest), *map(len, board.marks.values()))
     width = max(at + 1 + AROUND, at - _before(longest) + longest + 1)
     grounds = dict(enumerate(map(on, board.tints)))
     canvas = Canvas()
@@ -266,8 +259,8 @@ class PipsView(View):
         """Draw the regions, and list the dominoes."""
         return stacked(draw(puzzle), Text(f"\nDominoes:\n\n{list_dominoes(puzzle)}"))
 
-    def solution(self, puzzle: Puzzle | None, solution: Solution) -> Text:
-        """Draw the dominoes on their regions, or by themselves where the board is not known."""
+    def solution(self, puzzle: Puzzle, solution: Solution) -> Text:
+        """Draw the dominoes on their regions."""
         return draw(puzzle, solution)
 
     def line(self, solution: Solution) -> str:

@@ -168,9 +168,8 @@ class StrandsView(View):
         """Draw the letters."""
         return draw(puzzle)
 
-    def solution(self, puzzle: Puzzle | None, solution: Cover) -> Text:
+    def solution(self, puzzle: Puzzle, solution: Cover) -> Text:
         """Draw the paths, and list the words below, with the score if it was computed."""
-        puzzle = puzzle or _board_of(solution)
         score = [Text(f"Score: {score_text(solution)}")] if solution.score else []
         return stacked(draw(puzzle, solution), Text(), list_words(solution), *score)
 
@@ -183,17 +182,6 @@ class StrandsView(View):
     def svg(self, puzzle: Puzzle, solution: Cover | None, title: str | None) -> str:
         """Draw the letters and the words."""
         return draw_svg(puzzle, solution, title)
-
-
-def _board_of(cover: Cover) -> Puzzle:
-    letters = {
-        cell: letter
-        for entry in cover.entries
-        for cell, letter in zip(entry.path, entry.word, strict=True)
-    }
-    rows = max(r for r, _ in letters) + 1
-    columns = max(c for _, c in letters) + 1
-    return Puzzle(board=tuple("".join(letters[r, c] for c in range(columns)) for r in range(rows)))
 
 
 def score_text(cover: Cover) -> str:

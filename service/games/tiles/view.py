@@ -72,8 +72,8 @@ class Layout:
     """The features of each tile, one a layer, None where the tile has none there; without layers
     one after the other."""
     tints: dict[str, str]
-    """The tint of each feature. No two share a hue, those of one layer are far from one another,
-    and each layer is darker than the one beneath it."""
+    """The tint of each feature: those of one layer are far from one another, and each layer is
+    darker than the one beneath it."""
 
     @property
     def rows(self) -> int:
@@ -305,10 +305,8 @@ class TilesView(View):
         """Draw the tiles."""
         return draw_board(puzzle)
 
-    def solution(self, puzzle: Puzzle | None, solution: Walk) -> Text:
-        """Draw which move clears what, and list the moves; a walk without its board is a line."""
-        if puzzle is None:
-            return Text(self.line(solution))
+    def solution(self, puzzle: Puzzle, solution: Walk) -> Text:
+        """Draw which move clears what, and list the moves."""
         return stacked(draw_board(puzzle, solution), Text(), list_moves(puzzle, solution))
 
     def line(self, solution: Walk) -> str:

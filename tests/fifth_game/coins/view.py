@@ -16,9 +16,7 @@ class CoinsView(View):
     def board(self, puzzle: Puzzle) -> Text:
         return Text(" ".join(f"({coin})" for coin in puzzle.coins) + f" -> {puzzle.total}")
 
-    def solution(self, puzzle: Puzzle | None, solution: Choice) -> Text:
-        if puzzle is None:
-            return Text(self.line(solution))
+    def solution(self, puzzle: Puzzle, solution: Choice) -> Text:
         coins = " + ".join(str(puzzle.coins[i]) for i in solution)
         return Text(f"{coins} = {puzzle.total}")
 

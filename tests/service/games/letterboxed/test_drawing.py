@@ -79,7 +79,6 @@ def test_view_says_what_a_board_and_a_chain_are() -> None:
     assert VIEW.value(2, "chains=fewest-words min_letters=3") == "2 words"
     assert VIEW.value(1, "chains=3 min_letters=3") == "1 word"
     assert VIEW.value(12, "chains=fewest-letters min_letters=3") == "12 letters"
-    assert VIEW.solution(None, CHAIN).plain == list_words(CHAIN.words).plain
 
 
 def test_picture_numbers_every_stroke_in_the_colour_of_its_word() -> None:

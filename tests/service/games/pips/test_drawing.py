@@ -70,18 +70,6 @@ def test_solution_shows_dominoes_on_regions_and_constraints() -> None:
     assert expected == drawn(RING, RING_SOLUTION)
 
 
-def test_dominoes_without_their_board_are_drawn_by_themselves() -> None:
-    expected = """\
-┌─────────────────┐
-│  1━━━━━6     2  │
-│     ┌─────┐  ┃  │
-│  4  │     │  3  │
-│  ┃  └─────┘     │
-│  0     3━━━━━3  │
-└─────────────────┘"""
-    assert expected == draw(None, RING_SOLUTION).plain
-
-
 def test_ragged_outline_has_no_walls_outside_and_no_trailing_spaces() -> None:
     puzzle = Puzzle(
         regions=(

@@ -95,7 +95,6 @@ def test_view_shows_board_solution_and_line() -> None:
     shown = view.solution(SMALL, SMALL_COVER).plain
     assert shown.endswith("LK\nScore: -12.34")
     assert "Score" not in view.solution(KNOT, KNOT_COVER).plain
-    assert view.solution(None, SMALL_COVER).plain == shown
     assert view.line(SMALL_COVER) == "-12.34  HG FE: ABCD, IJ, LK"
 
 
