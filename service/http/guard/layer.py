@@ -9,10 +9,11 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import FieldError, Problem, problem_of
-from nightgrid.solvers.errors import NightgridError
+from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError
 
 JSON = "application/json"
 CONTENT_SECURITY = (
@@ -128,8 +129,13 @@ class Guard:
         try:
             # Python's own reader, which FastAPI uses, takes NaN and half a character.
             from_json(data, allow_inf_nan=False)
+            members = read_members(data).values()
         except ValueError as error:
             raise Problem("bad-json", f"the body is not JSON: {error}") from None
+        except InvalidPuzzleError as fault:
+            raise Problem("bad-json", str(fault)) from None
+        if faults := [str(member.fault) for member in members if member.fault]:
+            raise Problem("bad-json", faults[0])
         return self._app, _replaying(data, receive)
 
 

@@ -89,6 +89,7 @@ REQUESTS: tuple[Request, ...] = (
     Request(what="no JSON", raw=b"puzzle=1"),
     Request(what="a body that is cut", raw=b'{"puzzle": {"dominoes": [[1,'),
     Request(what="text after the object", raw=b'{"id": "pips/2026-01-01/hard"} x'),
+    Request(what="a key twice", raw=b'{"id": "a", "id": "b"}'),
     Request(what="NaN", raw=b'{"deadline_s": NaN}'),
     Request(what="an endless number", raw=b'{"deadline_s": ' + b"9" * 400 + b"}"),
     Request(
