@@ -6,12 +6,13 @@ process that has the night of a lake writes it.
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from nightgrid.archive.lake.faults import MissingFileError
-from nightgrid.archive.lake.json_files import program_version, read_hint, write_json
+from nightgrid.archive.lake.json_files import read_hint, write_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.canonical import canonical_json
 
@@ -63,7 +64,8 @@ class InputFingerprint:
         """
         self._lake, self._game, self._step = lake, game, step
         inputs = {
-            "program": program_version(),
+            # A later program may have stricter rules.
+            "program": importlib.metadata.version("nightgrid"),
             "about": about,
             "listings": [lake.stamps(folder) for folder in folders],
             "files": [_hash_of(lake, name) for name in files],

@@ -293,7 +293,8 @@ def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
     """Read the index, and the dates without a puzzle; None if there is no index."""
     path = index_path(game)
     try:
-        table, metadata = lake.read_with_metadata(path, RAW)
+        with lake.open_parquet(path) as file:
+            table, metadata = file.whole(RAW), file.metadata.metadata
     except MissingFileError:
         return RAW.empty_table(), None
     absent = metadata.get(_ABSENT, b"").decode().split()

@@ -13,6 +13,8 @@ from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
 from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION, VERSION_KEY
 from nightgrid.solvers.errors import PermanentError
 
+SMALL_ROWS = 4096
+"""Rows of which all columns are read at once, and by one thread: others take longer to begin."""
 ZSTD_LEVEL = 1
 """Higher levels make numbers and ids no smaller ..."""
 TEXT_ZSTD_LEVEL = 3
@@ -108,6 +110,15 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
         super().__init__(source, page_checksum_verification=True)
         self.path = path
         check_version(self.schema_arrow, path)
+
+    def group_rows(self) -> list[int]:
+        """Count the rows of every row group."""
+        return [self.metadata.row_group(i).num_rows for i in range(self.num_row_groups)]
+
+    def whole(self, wanted: pa.Schema) -> pa.Table:
+        """Read all rows in the shape of a schema."""
+        many = self.metadata.num_rows > SMALL_ROWS
+        return shaped(self.read(columns=wanted.names, use_threads=many), wanted, self.path)
 
     def group(self, number: int, wanted: pa.Schema) -> pa.Table:
         """Read one row group in the shape of a schema."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, TypeVar
 
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
@@ -64,19 +62,6 @@ def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) ->
         return read_as(lake, path, read)
     except DamagedFileError:
         return None
-
-
-def parse_time(text: str) -> datetime:
-    """Read a time as files say it, with its offset. Raises ValueError or TypeError."""
-    found = datetime.fromisoformat(text)
-    if found.tzinfo is None:
-        raise ValueError(f"{text} is a time without its offset from UTC")
-    return found
-
-
-def program_version() -> str:
-    """Return by which program a hint was found: a later one may have stricter rules."""
-    return importlib.metadata.version("nightgrid")
 
 
 def write_json(lake: Lake, path: str, value: Mapping[str, Any], *, durable: bool = True) -> None:

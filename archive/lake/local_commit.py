@@ -27,7 +27,7 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 
 
 class LocalFolder:
-    """A nightgrid.archive.lake.stored_files.Storage: a folder of this machine."""
+    """A lake in a folder of this machine. Its methods raise OSErrors."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
@@ -45,7 +45,11 @@ class LocalFolder:
     def commit(
         self, path: str, fill: Callable[[pa.NativeFile], Any], *, new: bool, durable: bool
     ) -> bool:
-        """Write a file under a staged name, sync it, give it its own, sync the folder."""
+        """Write what `fill` writes under a staged name, sync it, give it its own, sync the folder.
+
+        With `new` a file that is there stays: of several writers of one file, in any processes, one
+        writes it and is told so. What is not `durable` may be lost in a power failure.
+        """
         target = self._folder / path
         if new and target.exists():
             return False

@@ -5,21 +5,16 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
-from nightgrid.archive.lake.conforming import select, shaped
-from nightgrid.archive.lake.encoding import TableFile, filled
-from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.conforming import select
+from nightgrid.archive.lake.encoding import SMALL_ROWS, TableFile, filled
 from nightgrid.archive.lake.stored_files import StoredFiles
-from nightgrid.solvers.errors import PermanentError
 
 ROW_GROUP_ROWS = 65_536
-SMALL_ROWS = 4096
-"""Rows of which all columns are read at once, and by one thread: others take longer to begin."""
 
 
 class Lake(StoredFiles):
@@ -65,14 +60,8 @@ class Lake(StoredFiles):
 
     def read_file(self, path: str, schema: pa.Schema) -> pa.Table:
         """Read one Parquet file; raises MissingFileError, not as `read_table`, for none."""
-        return self.read_with_metadata(path, schema)[0]
-
-    def read_with_metadata(self, path: str, schema: pa.Schema) -> tuple[pa.Table, dict[bytes, Any]]:
-        """Read one file as `read_file`, and its metadata."""
         with self.open_parquet(path) as file:
-            many = file.metadata.num_rows > SMALL_ROWS
-            table = shaped(file.read(columns=schema.names, use_threads=many), schema, path)
-            return table, file.metadata.metadata or {}
+            return file.whole(schema)
 
     def read_row_group(
         self, path: str, index: int, columns: Sequence[str] | None = None
@@ -91,14 +80,9 @@ class Lake(StoredFiles):
         """Read row groups of a Parquet file, one after the other, as they were written.
 
         All columns but those `without`, or `columns`. Raises MissingFileError when the file does
-        not exist, PermanentError for an index that is out of range.
+        not exist.
         """
         with self.open_parquet(path) as file:
-            for index in indices:
-                if not 0 <= index < file.num_row_groups:
-                    raise PermanentError(
-                        f"{path}: row group {index} of {file.num_row_groups} does not exist"
-                    )
             groups = builtins.list(indices)
             names = file.schema_arrow.names if columns is None else columns
             schema = select(file.schema_arrow, [name for name in names if name not in without])
@@ -110,29 +94,10 @@ class Lake(StoredFiles):
             read = {name: part.column(name) for part in found for name in part.column_names}
             return pa.table([read[name] for name in schema.names], schema=schema)
 
-    def iter_row_groups(self, path: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """Read columns of a Parquet file as they were written, one row group after the other.
-
-        Raises MissingFileError when the file does not exist, DamagedFileError for a damaged one and
-        for one without these columns.
-        """
-        with self.open_parquet(path) as file:
-            for name in columns:
-                if name not in file.schema_arrow.names:
-                    raise DamagedFileError(f"{path} is damaged: it has no column {name}")
-            wanted = select(file.schema_arrow, columns)
-            for index in range(file.num_row_groups):
-                yield file.group(index, wanted)
-
     def row_groups(self, path: str) -> builtins.list[int]:
         """Count the rows of every row group of a Parquet file, reading only its footer."""
         with self.open_parquet(path) as file:
-            return [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-
-    def schema(self, path: str) -> pa.Schema:
-        """Read the schema of a Parquet file, with all metadata of the file."""
-        with self.open_parquet(path) as file:
-            return file.schema_arrow.with_metadata(file.metadata.metadata)
+            return file.group_rows()
 
     @contextmanager
     def open_parquet(self, path: str) -> Iterator[TableFile]:
@@ -162,39 +127,23 @@ class Lake(StoredFiles):
             for number in range(file.num_row_groups) if groups is None else groups(file):
                 yield file.group(number, wanted)
 
-    def rows_where(
-        self,
-        path: str,
-        schema: pa.Schema,
-        columns: Sequence[str],
-        key: str,
-        matches: Callable[[pa.ChunkedArray], pa.ChunkedArray],
-    ) -> Iterator[tuple[str, pa.Table]]:
-        """Find rows by a column: the file of each, and `columns` of those that match in it.
+    def rows_among(
+        self, path: str, schema: pa.Schema, columns: Sequence[str], key: str, values: pa.Array
+    ) -> pa.Table:
+        """Read columns of the rows whose key is among some values.
 
         Looks twice: at the column `key`, then at the others of those row groups that have a match.
         Raises as `scan_file`.
         """
         keys, wanted = select(schema, [key]), select(schema, columns)
+        found = [wanted.empty_table()]
         for name in self._parquet_files(path):
             with self.open_parquet(name) as file:
                 for number in range(file.num_row_groups):
-                    found = file.group(number, keys)
-                    match = matches(found.column(key))
+                    match = pc.is_in(file.group(number, keys).column(key), value_set=values)
                     if pc.any(match).as_py():
-                        more = found if wanted.equals(keys) else file.group(number, wanted)
-                        yield name, more.filter(match)
-
-    def rows_among(
-        self, path: str, schema: pa.Schema, columns: Sequence[str], key: str, values: pa.Array
-    ) -> pa.Table:
-        """Read columns of the rows whose key is among some values: see `rows_where`."""
-
-        def is_among(keys: pa.ChunkedArray) -> pa.ChunkedArray:
-            return pc.is_in(keys, value_set=values)
-
-        found = self.rows_where(path, schema, columns, key, is_among)
-        return pa.concat_tables([select(schema, columns).empty_table(), *(t for _, t in found)])
+                        found.append(file.group(number, wanted).filter(match))
+        return pa.concat_tables(found)
 
     def _parquet_files(self, path: str) -> builtins.list[str]:
         if self._type(path) == pafs.FileType.File:

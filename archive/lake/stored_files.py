@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -13,6 +13,9 @@ import pyarrow.fs as pafs
 from nightgrid.archive.lake.faults import storage_errors
 from nightgrid.archive.lake.local_commit import STAGING, LocalFolder
 from nightgrid.archive.lake.location import check_path, check_url, folder_of, is_folder
+
+if TYPE_CHECKING:
+    from nightgrid.archive.lake.objects.store import Objects
 
 STAGING_KEPT_S = 24 * 3600.0
 """Age after which a staged file can only be what a killed writer left behind."""
@@ -22,55 +25,8 @@ STAGING_KEPT_S = 24 * 3600.0
 pa.set_memory_pool(pa.system_memory_pool())
 
 
-class Storage(Protocol):
-    """Where a lake lies: what differs from one storage to another."""
-
-    url: str
-    """The storage's name in messages, by which it is opened again."""
-
-    def open_file(self, path: str) -> pa.NativeFile:
-        """Open a file to be read anywhere in it. Raises FileNotFoundError."""
-
-    def info(self, path: str) -> pafs.FileInfo:
-        """Look a file or folder up."""
-
-    def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
-        """List the files and folders in a folder, or with `deep` at any depth, in any order."""
-
-    def commit(
-        self, path: str, fill: Callable[[pa.NativeFile], Any], *, new: bool, durable: bool
-    ) -> bool:
-        """Write what `fill` writes as one file, which shows when it is complete.
-
-        With `new` a file that is there stays: of several writers of one file, in any processes on
-        any hosts, one writes it and is told so. What is not `durable` may be lost in a power
-        failure. Returns whether the file was written.
-        """
-
-    def check_exclusive(self) -> None:
-        """Raise NotExclusiveError where a file that is there is replaced by one that is created.
-
-        A storage is asked once in a process, and by the first file that is created in any case.
-        """
-
-    def delete(self, path: str, *, durable: bool) -> None:
-        """Delete a file; one that is not there is no error.
-
-        What is not `durable` may be there again after a power failure.
-        """
-
-    def delete_folder(self, path: str, last: str) -> None:
-        """Delete a folder with all files under it, at the end the file `last`."""
-
-    def sweep(self, older_than_s: float) -> int:
-        """Delete what killed writers left half-written; return how many files that were."""
-
-
-def open_storage(url: str) -> Storage:
-    """Open the storage of a lake's URL; nothing is created. Raises PermanentError for no URL.
-
-    Another storage is a module next to local_commit.py with a class that does what `Storage` says.
-    """
+def open_storage(url: str) -> LocalFolder | Objects:
+    """Open the storage of a lake's URL; nothing is created. Raises PermanentError for no URL."""
     check_url(url)
     if is_folder(url):
         return LocalFolder(folder_of(url))
@@ -92,7 +48,7 @@ class StoredFiles:
     where it will not (no permission, damaged file, path outside of the lake).
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: LocalFolder | Objects) -> None:
         self.url = storage.url
         self._storage = storage
 

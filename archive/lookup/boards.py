@@ -23,7 +23,7 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, corpus_schema
+from nightgrid.archive.lake.tables import CORPUS_ROWS, EDITIONS, corpus_schema
 from nightgrid.archive.lookup.reference import (
     DateReference,
     IdReference,
@@ -182,8 +182,8 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
     whole = len(reference.prefix) == ID_HEX_DIGITS
     matches: dict[tuple[str, str], str] = {}
     for game, folder in _folders(lake):
-        for path, puzzle_id in _ids(lake, game, folder, reference.prefix):
-            matches.setdefault((puzzle_id, game), path)
+        for puzzle_id in _ids(lake, folder, reference.prefix):
+            matches.setdefault((puzzle_id, game), folder)
         if matches and whole:
             break
     if not matches and whole:
@@ -201,9 +201,9 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
         raise NotInLakeError(
             f"{len(ids):,} puzzles of ", lake.url, f"{begin}; expected more digits"
         )
-    (((puzzle_id, game), path),) = matches.items()
+    (((puzzle_id, game), folder),) = matches.items()
     rows = editions_among(lake, game, "puzzle_id", pa.array([puzzle_id]))
-    puzzle = _puzzles(lake, game, path, [puzzle_id])[puzzle_id]
+    puzzle = _puzzles(lake, game, folder, [puzzle_id])[puzzle_id]
     return _board(lake, game, puzzle, rows[-1] if rows else None)
 
 
@@ -216,27 +216,22 @@ def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
             yield corpus.game, corpus_folder(corpus.corpus_id)
 
 
-def _ids(lake: Lake, game: str, folder: str, prefix: str) -> Iterator[tuple[str, str]]:
-    """Find the puzzle ids of a folder that begin with a prefix: (file, id)."""
-
-    def begins(ids: pa.ChunkedArray) -> pa.ChunkedArray:
-        return pc.starts_with(ids, prefix)
-
-    key, schema = "puzzle_id", corpus_schema(archive_plug(game).puzzles())
-    for path, rows in lake.rows_where(folder, schema, [key], key, begins):
-        yield from ((path, name) for name in rows.column(key).to_pylist())
+def _ids(lake: Lake, folder: str, prefix: str) -> Iterator[str]:
+    """Find the puzzle ids of a folder that begin with a prefix."""
+    for rows in lake.scan(folder, CORPUS_ROWS, ["puzzle_id"]):
+        ids = rows.column("puzzle_id")
+        yield from ids.filter(pc.starts_with(ids, prefix)).to_pylist()
 
 
-def _puzzles(lake: Lake, game: str, path: str, puzzle_ids: Sequence[str]) -> dict[str, Any]:
-    """Read puzzles of a file or folder by id; those that are not there are left out."""
+def _puzzles(lake: Lake, game: str, folder: str, puzzle_ids: Sequence[str]) -> dict[str, Any]:
+    """Read puzzles of a folder by id; those that are not there are left out."""
     ids, schema = pa.array(sorted(set(puzzle_ids)), pa.string()), archive_plug(game).puzzles()
-    # Of a corpus, rows that are no puzzles have none of these columns.
-    columns = corpus_schema(schema)
-    table = lake.rows_among(path, columns, schema.names, "puzzle_id", ids)
+    # Rows of a corpus that are no puzzles have none of these columns.
+    table = lake.rows_among(folder, corpus_schema(schema), schema.names, "puzzle_id", ids)
     arrays = arrays_of(table)
     bound = open_game(lake, game)
-    names = table.column("puzzle_id").to_pylist()
-    return {name: bound.from_arrays(arrays, row) for row, name in enumerate(names)}
+    found = table.column("puzzle_id").to_pylist()
+    return {name: bound.from_arrays(arrays, row) for row, name in enumerate(found)}
 
 
 def _board(lake: Lake, game: str, puzzle: Any, edition: dict[str, Any] | None) -> Board:

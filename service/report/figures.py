@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.lake.json_files import parse_time
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
@@ -138,7 +137,7 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
 
 def _ended(night: Row) -> dt.datetime | None:
     ended_at = night.get("ended_at")
-    return None if ended_at is None else parse_time(ended_at)
+    return None if ended_at is None else dt.datetime.fromisoformat(ended_at)
 
 
 def _changed(lake: Lake, figures: Figures, revisions: pa.Table) -> dict[str, Any]:

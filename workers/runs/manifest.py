@@ -159,12 +159,14 @@ def read_segments(lake: Lake, run_id: str, first: int = 0) -> tuple[Segment, ...
 def read_segment(lake: Lake, run_id: str, number: int) -> Segment:
     """Read one segment of a run's manifest."""
     path = segment_path(run_id, number)
-    about = json.loads(lake.schema(path).metadata[_ORIGINS])
+    with lake.open_parquet(path) as file:
+        about = json.loads(file.metadata.metadata[_ORIGINS])
+        chunk_rows = tuple(file.group_rows())
     return Segment(
         number=number,
         kind=about["kind"],
         origins=tuple((segment, chunk) for segment, chunk in about["origins"]),
-        chunk_rows=tuple(lake.row_groups(path)),
+        chunk_rows=chunk_rows,
         chunk_cost_s=tuple(about["cost_s"]),
     )
 

@@ -53,7 +53,7 @@ _heeding: set[str] = set()
 
 
 class Objects:
-    """A nightgrid.archive.lake.stored_files.Storage: a bucket or container, or a folder in one."""
+    """A lake in a bucket or container, or a folder in one: all that `LocalFolder` can."""
 
     def __init__(self, url: str) -> None:
         """Take a URL as `Lake.open` describes it. Raises PermanentError for what is none."""

@@ -16,7 +16,7 @@ from nightgrid.archive.lookup.boards import boards_of_dates, find_boards
 from nightgrid.archive.lookup.reference import PREFIX_MIN, read_reference
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.words.binding import open_game
-from nightgrid.archive.words.dictionaries import keep_dictionary
+from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.lookup.conftest import DAYS, GAMES, SAMPLE
 
@@ -146,7 +146,7 @@ def test_a_board_that_came_with_a_question_is_found_by_its_whole_id(filled, tmp_
     value["dictionary_id"] = puzzle.dictionary_id
     del value["dictionary"]
     puzzle_id = game.puzzle_id(puzzle)
-    keep_dictionary(lake, puzzle)
+    add_dictionaries(lake, words_of([puzzle]))
     keep_asked(lake, [AskedPuzzle(puzzle_id, "letterboxed", value)])
     (asked,) = found(lake, puzzle_id)
     assert (asked.game, asked.published.puzzle) == ("letterboxed", puzzle)

@@ -261,10 +261,12 @@ def _manifest_rows(lake: Lake, run: Run, wanted: set[int]) -> Iterator[tuple[int
         if segment.kind != "plan" or not left:
             continue
         path = segment_path(run.run_id, segment.number)
-        for index, numbers in enumerate(lake.iter_row_groups(path, ["job_no"])):
-            here = {n: i for i, n in enumerate(numbers.column("job_no").to_pylist()) if n in left}
-            if here:
-                group = lake.read_row_group(path, index)
-                for job_no, i in here.items():
-                    yield job_no, group.slice(i, 1)
-                left -= here.keys()
+        with lake.open_parquet(path) as file:
+            for index in range(file.num_row_groups):
+                numbers = file.read_row_group(index, ["job_no"]).column("job_no").to_pylist()
+                here = {n: i for i, n in enumerate(numbers) if n in left}
+                if here:
+                    group = file.read_row_group(index)
+                    for job_no, i in here.items():
+                        yield job_no, group.slice(i, 1)
+                    left -= here.keys()

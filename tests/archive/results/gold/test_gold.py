@@ -131,7 +131,7 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
         return puzzle
 
     monkeypatch.setattr(strands, "from_arrays", stricter)
-    monkeypatch.setattr("nightgrid.archive.state.program_version", lambda: "later")
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "later")
     assert write_gold(filled, strands, ASKS) == ()
     after = filled.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     assert after == [
