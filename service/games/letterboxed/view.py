@@ -8,6 +8,7 @@ apart.
 
 from __future__ import annotations
 
+import cmath
 import itertools
 import math
 from collections import Counter
@@ -28,7 +29,6 @@ from nightgrid.service.drawing.text import (
     stacked,
     wrapped,
 )
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.letterboxed.check import TooManyWaysError, strokes
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
@@ -57,7 +57,6 @@ STEP_PX = 56
 """Least distance of two letters of one side."""
 BOARD_PX = 300
 """Least width of the polygon."""
-BOARD_MAX_PX = 4_000
 OUTSIDE_PX = 32
 """From a side to the middle of its letters."""
 LETTER_PX = 28
@@ -76,10 +75,8 @@ _NUMBER_AT = (0.3, 0.24, 0.36, 0.18, 0.42, 0.5, 0.58)
 
 Place = tuple[int, int]
 """(side, letter on that side)."""
-Point = tuple[float, float]
-
-_UPRIGHT = 1e-9
-"""Sides that differ by less than this in x stand upright."""
+Point = complex
+"""x + y j, as on a page: x grows to the right, y downwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,62 +85,39 @@ class Polygon:
 
     Sides follow one another clockwise. With an even number of them the first one lies on top, with
     an odd number a corner does. The letters of a side are read from left to right, of an upright
-    side from above. Coordinates are those of a page: x grows to the right, y downwards.
+    side from above. Fewer than three sides lie apart, one above the other.
     """
 
-    corners: tuple[Point, ...]
-    """Corner i begins side i; the side ends where the next one begins. Fewer than
-    three sides have no corners: they lie apart, one above the other."""
-    segments: tuple[tuple[Point, Point], ...]
-    """The ends of each side, in the order in which its letters are read."""
-    outward: tuple[Point, ...]
+    outline: list[list[Point]]
+    """What is drawn of it: the corners, or each side if there are fewer than three."""
+    outward: list[Point]
     """The direction out of the polygon at each side, of length 1."""
-    places: tuple[tuple[Point, ...], ...]
-    """The place of each letter of each side."""
-
-    @property
-    def bounds(self) -> tuple[float, float, float, float]:
-        """Left, top, right and lower end."""
-        ends = [point for segment in self.segments for point in segment]
-        xs, ys = [x for x, _ in ends], [y for _, y in ends]
-        return min(xs), min(ys), max(xs), max(ys)
+    at: dict[Place, Point]
+    """The place of each letter."""
+    size: Point
+    """Its width and height; it lies at 0, 0."""
 
 
 def polygon(letters: Sequence[int]) -> Polygon:
     """Lay out a polygon whose sides have these numbers of letters."""
-    sides = len(letters)
-    corners = _corners(sides) if sides > 2 else ()
-    segments = []
-    outward = []
-    for i in range(sides):
-        if corners:
-            (ax, ay), (bx, by) = start, end = corners[i], corners[(i + 1) % sides]
-            outward.append((by - ay, ax - bx))
-        else:
-            start, end = (0.0, float(i)), (1.0, float(i))
-            outward.append((0.0, 2.0 * i - 1))
-        if (start[0] > end[0] + _UPRIGHT) or (
-            abs(start[0] - end[0]) < _UPRIGHT and start[1] > end[1]
-        ):
-            start, end = end, start
-        segments.append((start, end))
-    places = tuple(
-        tuple(_between(segment, (j + 1) / (count + 1)) for j in range(count))
-        for segment, count in zip(segments, letters, strict=True)
-    )
-    return Polygon(corners=corners, segments=tuple(segments), outward=tuple(outward), places=places)
-
-
-def _corners(sides: int) -> tuple[Point, ...]:
-    radius = 0.5 / math.sin(math.pi / sides)
-    first = -math.pi / 2 - (math.pi / sides if sides % 2 == 0 else 0.0)
-    angles = (first + 2 * math.pi * i / sides for i in range(sides))
-    return tuple((radius * math.cos(angle), radius * math.sin(angle)) for angle in angles)
-
-
-def _between(segment: tuple[Point, Point], share: float) -> Point:
-    (ax, ay), (bx, by) = segment
-    return (ax + share * (bx - ax), ay + share * (by - ay))
+    n = len(letters)
+    if n > 2:
+        start = cmath.rect(0.5 / math.sin(math.pi / n), -math.pi / 2 - (n % 2 == 0) * math.pi / n)
+        corners = [start * cmath.rect(1, 2 * math.pi * i / n) for i in range(n)]
+        corner = complex(min(c.real for c in corners), min(c.imag for c in corners))
+        outline = [[c - corner for c in corners]]
+        sides = [[outline[0][i], outline[0][(i + 1) % n]] for i in range(n)]
+        outward = [(end - start) * -1j for start, end in sides]
+    else:
+        sides = outline = [[i * 1j, 1 + i * 1j] for i in range(n)]
+        outward = [(2 * i - 1) * 1j for i in range(n)]
+    at: dict[Place, Point] = {}
+    for i, count in enumerate(letters):
+        first, last = sorted(sides[i], key=lambda end: (round(end.real, 6), end.imag))
+        at |= {(i, j): first + (last - first) * (j + 1) / (count + 1) for j in range(count)}
+    ends = list(itertools.chain(*outline))
+    size = complex(max(end.real for end in ends), max(end.imag for end in ends))
+    return Polygon(outline=outline, outward=outward, at=at, size=size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,9 +131,7 @@ class _Stroke:
     def at(self, share: float) -> Point:
         """Return the point after a share of the curve."""
         rest = 1 - share
-        (ax, ay), (mx, my), (bx, by) = self.start, self.bend, self.end
-        a, m, b = rest**2, 2 * rest * share, share**2
-        return (a * ax + m * mx + b * bx, a * ay + m * my + b * by)
+        return rest**2 * self.start + 2 * rest * share * self.bend + share**2 * self.end
 
 
 def pens(count: int) -> list[tuple[str, str, tuple[bool, ...], str]]:
@@ -173,49 +145,42 @@ def pens(count: int) -> list[tuple[str, str, tuple[bool, ...], str]]:
 def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Text:
     """Draw a board, with the places that each word of a chain passes in turn."""
     shape = polygon([len(side) for side in puzzle.sides])
-    left, top, right, below = shape.bounds
-    span = max(right - left, below - top)
+    span = max(shape.size.real, shape.size.imag)
     scale = max(STEP_DOTS * (1 + max(map(len, puzzle.sides))), WIDTH_DOTS / span)
     if scale * span > WIDTH_MAX_DOTS:
         return Text(f"(a board of {len(puzzle.sides)} sides is too large to draw)")
     canvas = Canvas()
 
     def character(point: Point) -> tuple[int, int]:
-        line = math.floor(scale * point[1] / DOTS_HIGH + 0.5)
-        return line, math.floor(scale * point[0] / DOTS_WIDE + 0.5)
+        line = math.floor(scale * point.imag / DOTS_HIGH + 0.5)
+        return line, math.floor(scale * point.real / DOTS_WIDE + 0.5)
 
-    def dot(point: Point) -> tuple[int, int]:
-        """Take the middle of a character, so that strokes end in the mark of their letter."""
-        line, column = character(point)
-        return column * DOTS_WIDE, line * DOTS_HIGH + DOTS_HIGH // 2
+    def draw_line(points: Sequence[Point], style: str, pattern: Sequence[bool] = (True,)) -> None:
+        # From the middle of a character to that of another: strokes end in marks of letters.
+        ends = [(x * DOTS_WIDE, y * DOTS_HIGH + DOTS_HIGH // 2) for y, x in map(character, points)]
+        for start, end in itertools.pairwise(ends):
+            canvas.line(start, end, style, pattern)
 
-    for start, end in shape.segments:
-        canvas.line(dot(start), dot(end), OUTLINE)
+    for points in shape.outline:
+        draw_line([*points, points[0]], OUTLINE)
     marks: dict[Place, tuple[str, str]] = {}
     for number, (word, (style, _, pattern, _)) in enumerate(
         zip(strokes, pens(len(strokes)), strict=True), 1
     ):
-        for (side, place), (other, then) in itertools.pairwise(word):
-            canvas.line(
-                dot(shape.places[side][place]), dot(shape.places[other][then]), style, pattern
-            )
+        draw_line([shape.at[place] for place in word], style, pattern)
         # The first letter of a word has its number, whatever other words pass it.
         marks = dict.fromkeys(word, (_COLLECTED, style)) | marks
         if marks[word[0]][0] == _COLLECTED:
             marks[word[0]] = (_number(number), style)
-    taken = {character(point) for side in shape.places for point in side}
-    for i, letters in enumerate(puzzle.sides):
-        outward_x, outward_y = shape.outward[i]
-        for j, letter in enumerate(letters):
-            mark, style = marks.get((i, j), (_FREE, ""))
-            x, y = shape.places[i][j]
-            canvas.write(character((x, y)), mark, style)
-            away = OUTSIDE_DOTS / scale
-            # Characters are coarse: further out, if a mark or a letter stands there.
-            while (beside := character((x + outward_x * away, y + outward_y * away))) in taken:
-                away += 1 / scale
-            taken.add(beside)
-            canvas.write(beside, letter, "bold")
+    taken = {*map(character, shape.at.values())}
+    for (i, j), point in shape.at.items():
+        canvas.write(character(point), *marks.get((i, j), (_FREE, "")))
+        away = OUTSIDE_DOTS / scale
+        # Characters are coarse: further out, if a mark or a letter stands there.
+        while (beside := character(point + away * shape.outward[i])) in taken:
+            away += 1 / scale
+        taken.add(beside)
+        canvas.write(beside, puzzle.sides[i][j], "bold")
     return canvas.drawing()
 
 
@@ -262,52 +227,46 @@ def draw_svg(
 ) -> str:
     """Draw a board as SVG, with the places that each word of a chain passes."""
     shape = polygon([len(side) for side in puzzle.sides])
-    left, top, right, below = shape.bounds
     longest = max(map(len, puzzle.sides))
-    scale = max(STEP_PX * (1 + longest), BOARD_PX / max(right - left, below - top))
+    scale = max(STEP_PX * (1 + longest), BOARD_PX / max(shape.size.real, shape.size.imag))
     edge_px = OUTSIDE_PX + LETTER_PX / 2
-    wide = scale * (right - left) + 2 * edge_px
-    if wide > BOARD_MAX_PX:
-        raise PermanentError(
-            f"{len(puzzle.sides)} sides of up to {longest} letters are too many for a picture"
-        )
+    size = scale * shape.size + 2 * complex(edge_px, edge_px)
     spoken = [title or "Letter Boxed board", " - ".join(puzzle.sides), ", ".join(words)]
-    picture = Picture(
-        ": ".join(part for part in spoken if part),
-        title,
-        wide,
-        scale * (below - top) + 2 * edge_px,
-        _captions(words, places, max(CAPTION_CHARS, math.ceil(wide) // CHAR_PX)),
-    )
-    shift_x, shift_y = edge_px - scale * left, edge_px - scale * top
+    captions = _captions(words, places, max(CAPTION_CHARS, math.ceil(size.real) // CHAR_PX))
+    said = ": ".join(part for part in spoken if part)
+    picture = Picture(said, title, size.real, size.imag, captions)
 
     def on_page(point: Point) -> Point:
-        return (scale * point[0] + shift_x, scale * point[1] + shift_y)
+        return scale * point + complex(edge_px, edge_px)
 
-    lines: Sequence[Sequence[Point]] = [shape.corners] if shape.corners else shape.segments
-    for ends in lines:
-        points = list(map(on_page, ends))
+    for ends in shape.outline:
+        points = [_xy(on_page(end)) for end in ends]
         picture.add("polygon", points=points, fill=PAPER, stroke=LINE, stroke_width=3)
-    at = {
-        (i, j): on_page(point)
-        for i, side in enumerate(shape.places)
-        for j, point in enumerate(side)
-    }
+    at = {place: on_page(point) for place, point in shape.at.items()}
     strokes = list(_strokes(places, at))
     for stroke in strokes:
         _draw_stroke(picture, stroke)
     passed = {place for word in places for place in word}
     starts = {word[0]: colour for word, colour in zip(places[:1], STROKES, strict=False) if word}
-    for (i, j), (x, y) in at.items():
+    for (i, j), point in at.items():
         # A letter that no word collects stands back.
         ink = INK if (i, j) in passed or not places else FAINT
         fill = starts.get((i, j), INK if (i, j) in passed else PAPER)
         radius = NODE_PX + 2 if (i, j) in starts else NODE_PX
+        x, y = _xy(point)
         picture.add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=ink, stroke_width=2)
-        away_x, away_y = (OUTSIDE_PX * part for part in shape.outward[i])
-        picture.middle(x + away_x, y + away_y, puzzle.sides[i][j], LETTER_PX, fill=ink)
+        beside = point + OUTSIDE_PX * shape.outward[i]
+        picture.middle(*_xy(beside), puzzle.sides[i][j], LETTER_PX, fill=ink)
     _draw_numbers(picture, strokes, list(at.values()))
     return picture.text()
+
+
+def _xy(point: Point) -> tuple[float, float]:
+    return point.real, point.imag
+
+
+def _unit(point: Point) -> Point:
+    return point / (abs(point) or 1.0)
 
 
 def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Iterator[_Stroke]:
@@ -322,22 +281,18 @@ def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Itera
         pair = (min(place, then), max(place, then))
         turn = seen[pair]
         seen[pair] += 1
-        (ax, ay), (bx, by) = (at[end] for end in pair)
-        length = math.hypot(bx - ax, by - ay) or 1.0
+        one, other = (at[end] for end in pair)
         # 0, then to one side and to the other, further and further.
         away = (turn + 1) // 2 * BEND_PX * (1 if turn % 2 else -1)
-        bend = (
-            (ax + bx) / 2 + away * (by - ay) / length,
-            (ay + by) / 2 - away * (bx - ax) / length,
-        )
+        bend = (one + other) / 2 - away * 1j * _unit(other - one)
         yield _Stroke(number=number, colour=colour, start=at[place], bend=bend, end=at[then])
 
 
 def _draw_stroke(picture: Picture, stroke: _Stroke) -> None:
-    (ax, ay), (mx, my), (bx, by) = stroke.start, stroke.bend, stroke.end
+    curve = " ".join(f"{x:.1f} {y:.1f}" for x, y in map(_xy, (stroke.bend, stroke.end)))
     picture.add(
         "path",
-        d=f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}",
+        d=f"M{stroke.start.real:.1f} {stroke.start.imag:.1f}Q{curve}",
         fill="none",
         stroke=stroke.colour,
         stroke_width=STROKE_PX,
@@ -345,16 +300,10 @@ def _draw_stroke(picture: Picture, stroke: _Stroke) -> None:
         class_="step",
         data_step=stroke.number,
     )
-    length = math.hypot(bx - mx, by - my) or 1.0
-    ux, uy = (bx - mx) / length, (by - my) / length
-    tip = (bx - ux * NODE_PX, by - uy * NODE_PX)
-    back = (tip[0] - ux * ARROW_PX, tip[1] - uy * ARROW_PX)
-    half = ARROW_PX / 2
-    points = [
-        tip,
-        (back[0] - uy * half, back[1] + ux * half),
-        (back[0] + uy * half, back[1] - ux * half),
-    ]
+    ahead = _unit(stroke.end - stroke.bend)
+    tip = stroke.end - NODE_PX * ahead
+    wings = [tip + ARROW_PX * ahead * wing for wing in (-1 + 0.5j, -1 - 0.5j)]
+    points = [_xy(point) for point in (tip, *wings)]
     picture.add("polygon", points=points, fill=stroke.colour, data_step=stroke.number)
 
 
@@ -362,13 +311,14 @@ def _draw_numbers(picture: Picture, strokes: Sequence[_Stroke], taken: list[Poin
     """Put the numbers where they cover neither one another nor a letter's mark, if that can be."""
     for stroke in strokes:
         spots = [stroke.at(share) for share in _NUMBER_AT]
-        gaps = [min((math.dist(spot, other) for other in taken), default=0.0) for spot in spots]
+        gaps = [min((abs(spot - other) for other in taken), default=0.0) for spot in spots]
         free = (spot for spot, gap in zip(spots, gaps, strict=True) if gap > 2 * NUMBER_PX + 1)
         spot = next(free, spots[gaps.index(max(gaps))])
         taken.append(spot)
         of: dict[str, Any] = {"data_step": stroke.number}
-        picture.add("circle", cx=spot[0], cy=spot[1], r=NUMBER_PX, fill=stroke.colour, **of)
-        picture.middle(*spot, str(stroke.number), 11, fill=PAPER, **of)
+        x, y = _xy(spot)
+        picture.add("circle", cx=x, cy=y, r=NUMBER_PX, fill=stroke.colour, **of)
+        picture.middle(x, y, str(stroke.number), 11, fill=PAPER, **of)
 
 
 def _captions(words: Sequence[str], places: Sequence[Sequence[Place]], width: int) -> list[Text]:
