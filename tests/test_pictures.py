@@ -13,21 +13,7 @@ from nightgrid.service.cli.app import main
 
 ROOT = Path(__file__).resolve().parent.parent
 DRAWN = runpy.run_path(str(ROOT / "docs/picture.py"))
-TAKEN = runpy.run_path(str(ROOT / "docs/screenshots.py"))
-DRAWINGS = sorted((ROOT / "docs").rglob("*.svg"))
-PHOTOGRAPHS = sorted((ROOT / "docs").rglob("*.png"))
-"""Pictures of the page, which docs/screenshots.py takes."""
 TEXT = "{http://www.w3.org/2000/svg}text"
-
-
-@pytest.mark.parametrize("path", DRAWINGS, ids=lambda path: path.name)
-def test_a_drawing_says_how_large_it_is(path: Path) -> None:
-    assert {"width", "height", "viewBox"} <= set(ET.parse(path).getroot().attrib)
-
-
-def test_photographs_can_be_taken_again() -> None:
-    assert PHOTOGRAPHS
-    assert {path.stem for path in PHOTOGRAPHS} <= set(TAKEN["SHOTS"])
 
 
 def printed(text: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tomllib
@@ -24,6 +25,7 @@ import typer
 from nightgrid.service.cli.app import make_app
 from nightgrid.service.cli.commands import COMMANDS
 from tests.docs.pages import ROOT, Block, blocks_of, commands_of, files_of_a_clone, pages
+from tests.infra.kustomize import build, containers
 from tests.warm_interpreter import REAL, started
 
 PAGE_TIMEOUT_S = 600 if os.environ.get(REAL) else 300
@@ -277,7 +279,7 @@ def test_a_command_that_is_not_run_is_one_all_the_same(block: Block, cli: dict[s
 
 
 def deployed() -> Iterator[tuple[str, str]]:
-    """Yield the commands of nightgrid in units, Compose and cron files, with their place."""
+    """Yield the commands of nightgrid in what infra/ deploys, with their place."""
     for block in ALL_BLOCKS:
         if block.language in ("ini", "yaml", "cron"):
             for line in re.findall(r"\S*nightgrid (?:[a-z]+ .*)", block.text):
@@ -288,9 +290,14 @@ def deployed() -> Iterator[tuple[str, str]]:
         text = text.replace("$NIGHTGRID ", "nightgrid ")
         for line in re.findall(r"nightgrid [a-z]+ [^\n>]*", text):
             yield name, line
+    for one in build(ROOT / "infra/kubernetes/overlays/shared-folder"):
+        for container in containers(one):
+            words = [*container.get("command", ()), *container.get("args", ())]
+            if words[:1] == ["nightgrid"]:
+                yield one["metadata"]["name"], " ".join(map(shlex.quote, words))
 
 
-def test_units_compose_and_cron_files_name_real_options(cli: dict[str, click.Command]):
+def test_what_is_deployed_names_real_options(cli: dict[str, click.Command]):
     wrong = {}
     for place, line in deployed():
         for command in commands_of(line.replace("'", "").replace('"', "")):

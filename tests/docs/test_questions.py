@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
 import json
-import math
 import random
-import statistics
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -79,7 +73,7 @@ class SmallLake:
 
     def __init__(self, folder: Path, draw: random.Random) -> None:
         self.url = str(folder / "lake")
-        self.payloads = payloads_with_makers(folder / "pips")
+        payloads_with_makers(folder / "pips")
         words = ["nightly", "--source", str(folder / "pips"), "--lake", self.url]
         assert main([*words, "--inline", "--no-prefect"]) == 0
         lake = Lake.open(self.url)
@@ -91,144 +85,20 @@ class SmallLake:
         lake.write_table(ranks_path("strands"), table(self.ranks, ranks_schema("strands")))
         lake.write_table(editions_path("letterboxed"), table(self.editions, EDITIONS))
 
-    def answer(self, name: str) -> list[dict[str, str]]:
-        text = answer(nightgrid.Lake(self.url), QUESTIONS[name].sql)
-        return list(csv.DictReader(io.StringIO(text)))
 
-
-def payloads_with_makers(folder: Path) -> list[dict[str, Any]]:
+def payloads_with_makers(folder: Path) -> None:
     """Copy some days of the sample; the levels of a day are of different makers."""
     folder.mkdir()
-    found = []
     for day, path in enumerate(sorted(SAMPLE.glob("*.json"))[:PIPS_DAYS]):
         payload = json.loads(path.read_text())
         for i, level in enumerate(("easy", "medium", "hard")):
             payload[level]["constructors"] = MAKERS[(day + i) % len(MAKERS)]
         (folder / path.name).write_text(json.dumps(payload))
-        found.append(payload)
-    return found
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> SmallLake:
     return SmallLake(tmp_path_factory.mktemp("questions"), random.Random(20))
-
-
-def pips_boards(small: SmallLake) -> Rows:
-    """Solve the boards of the payloads one by one, without a lake."""
-    found = []
-    for payload in small.payloads:
-        for board in nightgrid.read(payload):
-            raw = payload[board.level]
-            outcome = nightgrid.solve(board, "count")
-            kinds = {r["type"]: 0 for r in raw["regions"]}
-            for region in raw["regions"]:
-                kinds[region["type"]] += len(region["indices"])
-            open_cells = kinds.get("empty", 0)
-            found.append(
-                {
-                    "level": board.level,
-                    "maker": raw["constructors"],
-                    "count": outcome.count,
-                    "states": outcome.statistics.states,
-                    "dominoes": len(raw["dominoes"]),
-                    "open_cells": str(open_cells) if open_cells < 3 else "3 or more",
-                }
-            )
-    return found
-
-
-def grouped(rows: Rows, *columns: str) -> dict[tuple[str, ...], Rows]:
-    found = defaultdict(list)
-    for row in rows:
-        found[tuple(row[column] for column in columns)].append(row)
-    return dict(sorted(found.items()))
-
-
-def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
-    if len(values) == 1:
-        return (values[0],) * 3
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return low, middle, high
-
-
-def numbers(row: Mapping[str, str], *columns: str) -> list[float]:
-    return [float(row[column]) for column in columns]
-
-
-def test_makers_are_counted_by_level(small: SmallLake) -> None:
-    expected = [
-        {
-            "level": level,
-            "maker": maker,
-            "boards": str(len(mine)),
-            "with_one": str(sum(row["count"] == 1 for row in mine)),
-            "most": str(max(row["count"] for row in mine)),
-        }
-        for (level, maker), mine in grouped(pips_boards(small), "level", "maker").items()
-    ]
-    assert len(expected) == 9
-    assert small.answer("makers") == expected
-
-
-def test_states_are_those_of_boards_with_as_many_open_cells(small: SmallLake) -> None:
-    expected = grouped(pips_boards(small), "level", "open_cells")
-    rows = small.answer("open")
-    assert [(row["level"], row["open_cells"]) for row in rows] == list(expected)
-    for row, mine in zip(rows, expected.values(), strict=True):
-        assert int(row["boards"]) == len(mine)
-        assert float(row["states"]) == statistics.median(m["states"] for m in mine)
-        mean = statistics.mean(m["dominoes"] for m in mine)
-        assert float(row["dominoes"]) == pytest.approx(mean, abs=0.051)
-
-
-def test_covers_have_quartiles_by_month_without_boards_that_have_none(small: SmallLake) -> None:
-    months = defaultdict(list)
-    for row in small.strands:
-        if row["count"]:
-            months[f"{row['date']:%Y-%m}"].append(math.log10(row["count"]))
-    rows = small.answer("covers")
-    assert [row["month"] for row in rows] == sorted(months)
-    for row in rows:
-        logs = months[row["month"]]
-        assert int(row["boards"]) == len(logs)
-        expected = [*quartiles(logs), max(logs)]
-        assert numbers(row, "low", "middle", "high", "most") == pytest.approx(expected, abs=0.0051)
-
-
-def test_places_add_up_to_the_boards_of_a_quarter(small: SmallLake) -> None:
-    quarters: dict[str, list[int | None]] = defaultdict(list)
-    for row in small.ranks:
-        if row["status"] == "solved":
-            quarter = f"{row['date'].year} Q{(row['date'].month + 2) // 3}"
-            quarters[quarter].append(row["official_rank"])
-    expected = [
-        {
-            "quarter": quarter,
-            "boards": str(len(ranks)),
-            "first": str(ranks.count(1)),
-            "listed": str(ranks.count(2) + ranks.count(10)),
-            "beyond": str(ranks.count(None)),
-        }
-        for quarter, ranks in sorted(quarters.items())
-    ]
-    assert len(expected) == 3
-    assert small.answer("places") == expected
-
-
-def test_par_stands_beside_the_solutions_of_boards_that_two_words_solve(small: SmallLake) -> None:
-    par = {row["date"]: row["par"] for row in small.editions}
-    rows = small.answer("par")
-    assert [row["par"] for row in rows] == ["4", "5", "6"]
-    for row in rows:
-        mine = [one for one in small.letterboxed if par[one["date"]] == int(row["par"])]
-        two = [one for one in mine if one["value"] == 2]
-        assert len(mine) > len(two) > 1
-        expected = [len(mine), len(two), sum(one["official_solution_best"] for one in two)]
-        assert numbers(row, "boards", "in_two", "published_in_two") == expected
-        counts = [float(one["count"]) for one in two]
-        told = numbers(row, "low", "middle", "high", "most")
-        assert told == pytest.approx([*quartiles(counts), max(counts)])
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -253,17 +123,6 @@ def test_the_page_and_its_charts_are_what_the_program_makes_of_the_answers() -> 
         assert (PICTURES / name).read_text() == picture, name
         assert len(picture) < PICTURE_BYTES_MAX, name
         assert "prefers-color-scheme:dark" in picture
-
-
-def test_another_answer_gives_another_page_and_another_chart(small: SmallLake) -> None:
-    lake = nightgrid.Lake(small.url)
-    answers = {name: answer(lake, question.sql) for name, question in QUESTIONS.items()}
-    text = write(PAGE.read_text(), answers)
-    assert answers_in(text) == answers
-    for row in small.answer("par"):
-        assert f"par {row['par']}" in text or row["par"] == "5"
-    published = charts(answers_in(PAGE.read_text()))
-    assert all(picture != published[name] for name, picture in charts(answers).items())
 
 
 def test_a_page_without_a_place_for_a_question_is_refused() -> None:

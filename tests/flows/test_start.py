@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,11 +13,10 @@ import pytest
 
 from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.count.settings import CountSettings
-from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.prefect import server
-from nightgrid.flows.runs import StoppedError, Watch
+from nightgrid.flows.runs import Watch
 from nightgrid.flows.start import run_count, run_night
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.settings import Settings
@@ -97,26 +95,6 @@ def test_a_night_goes_on_without_prefect_if_its_temporary_server_does_not_start(
     assert engine == []
 
 
-def test_work_that_an_earlier_night_has_left_is_done_under_prefect(
-    engine: list[str], source: Callable[[int], Path], night: Night
-):
-    settings = night(source(1))
-
-    def stop(name: str, step: Any) -> Any:
-        def run(*_: Any) -> Any:
-            raise StoppedError("killed here")
-
-        return run if name == "solve" else step
-
-    with pytest.raises(StoppedError):
-        work_night(settings, as_step=stop)
-
-    (report,) = run_night(settings, prefect=True).games
-
-    assert engine == ["server", *STEPS]
-    assert (report.resumed, report.solved, report.new_payloads) == (True, 3, 0)
-
-
 def test_a_missing_source_leaves_no_lake(engine: list[str], night: Night, tmp_path: Path):
     settings = night(tmp_path / "nowhere")
     lake = tmp_path / "none yet"
@@ -182,17 +160,3 @@ def test_a_count_with_nothing_to_do_goes_without_prefect_and_without_a_planner(
     assert again.finished_before
     assert again.figures == first.figures
     assert run_count(settings, prefect=False).finished_before
-
-
-def test_the_wait_for_prefect_is_told(
-    engine: list[str], source: Callable[[int], Path], night: Night
-):
-    @contextmanager
-    def waiting(what: str) -> Any:
-        engine.append(what)
-        yield
-        engine.append("awaited")
-
-    run_night(night(source(1)), Watch(waiting=waiting), prefect=True)
-    told = "Prefect's temporary server is starting; --no-prefect does without"
-    assert engine == [told, "server", "awaited", *STEPS]

@@ -1,4 +1,4 @@
-"""Every command of Kubernetes and Compose files comes up, is ready by its own probe, and stops.
+"""Every command of the Compose file comes up, is ready by its own probe, and stops.
 
 Each is started with its own environment and folders, as its own user, with a root that cannot be
 written (tests/infra/contained.py); images are what this environment has installed.
@@ -6,7 +6,6 @@ written (tests/infra/contained.py); images are what this environment has install
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -20,6 +19,9 @@ from typing import Any
 import pytest
 import yaml
 
+from nightgrid.solvers import kernel, warming
+from nightgrid.solvers.kernel.compiling import SourceCacheLocator, cache_dir
+from nightgrid.solvers.registry import GAMES, game
 from nightgrid.workers.cluster.server import server_binary
 from tests.infra.contained import (
     ROOT,
@@ -32,20 +34,12 @@ from tests.infra.contained import (
     stopped,
     wait_until,
 )
-from tests.infra.kustomize import Object, build, containers, pod_spec
+from tests.infra.kustomize import Object
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 
 COMPOSE = ROOT / "infra/compose.yaml"
 SERVER_USER = 999
-PASSWORD = "correct horse"
-SECRETS = {
-    "nightgrid-server": {
-        "url": "redis://:correct%20horse@nightgrid-server:6379/0",
-        "password": PASSWORD,
-        "server.conf": f'requirepass "{PASSWORD}"\n',
-    }
-}
 NAMES = ("nightgrid-server", "nightgrid-http", "nightgrid-prefect", "valkey", "prefect")
 CLIENT = f"""#!{sys.executable}
 import os, redis
@@ -80,6 +74,33 @@ class Place:
         return self.volumes[name]
 
 
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with the kernels of this machine's processor, as `nightgrid warmup` leaves it."""
+    folder = tmp_path_factory.mktemp("cache")
+    copy_kernels(folder)
+    let_in(folder)
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, USER, USER) if os.getuid() == 0 else None
+    return folder
+
+
+def copy_kernels(cache_home: Path) -> None:
+    """Fill a folder for XDG_CACHE_HOME as `nightgrid warmup` leaves it."""
+    for name in GAMES:
+        game(name).warm()
+        assert warming.warm(name) >= 0
+    source, target = cache_dir(), cache_home / "nightgrid" / "kernels"
+    target.mkdir(parents=True, exist_ok=True)
+    solvers = Path(kernel.__file__).resolve().parents[1]
+    names = {SourceCacheLocator.get_suitable_cache_subpath(str(p)) for p in solvers.rglob("*.py")}
+    for name in names:
+        if (source / name).is_dir():
+            shutil.copytree(source / name, target / name, dirs_exist_ok=True)
+    for mark in source.glob("*.compiled"):
+        shutil.copy2(mark, target)
+
+
 @pytest.fixture
 def place(tmp_path: Path, kernels: Path) -> Iterator[Place]:
     (tmp_path / "bin").mkdir()
@@ -96,156 +117,6 @@ def start(place: Place, name: str, command: list[str], env: Mapping[str, str], *
     path = f"{sys.prefix}/bin:/opt/server:/usr/bin:/bin"
     volumes = {place.host.folder / "bin": "/opt/server", **more.pop("volumes", {})}
     return place.host.start(name, command, {**env, "PATH": path}, volumes=volumes, **more)
-
-
-# Kubernetes
-
-
-class Cluster:
-    """What an overlay makes, on one host."""
-
-    def __init__(self, place: Place, objects: list[Object]) -> None:
-        self.place = place
-        self.objects = objects
-        self.maps = {o["metadata"]["name"]: o["data"] for o in objects if o["kind"] == "ConfigMap"}
-
-    def pod(self, name: str) -> tuple[Object, Object]:
-        """Find what makes a pod, and its pod."""
-        one = next(
-            o for o in self.objects if pod_spec(o) and o["metadata"]["name"] == f"nightgrid-{name}"
-        )
-        return one, pod_spec(one) or {}
-
-    def environment(self, container: Object) -> dict[str, str]:
-        """Write what a kubelet gives a container."""
-        found = image_environment() if "valkey" not in container["image"] else {}
-        for source in container.get("envFrom", ()):
-            if "configMapRef" in source:
-                found |= self.maps[source["configMapRef"]["name"]]
-        for one in container.get("env", ()):
-            found[one["name"]] = str(one.get("value", ""))
-            if "valueFrom" in one:
-                ref = one["valueFrom"]["secretKeyRef"]
-                found[one["name"]] = SECRETS[ref["name"]][ref["key"]]
-        return found
-
-    def start(self, name: str, index: int = -1, more: tuple[str, ...] = ()) -> Container:
-        """Start a container of a pod, `more` in the place of its arguments."""
-        one, spec = self.pod(name)
-        container = containers(one)[index]
-        env = self.environment(container)
-        words = [*container["command"], *(more or container.get("args", ()))]
-        words = [re.sub(r"\$\((\w+)\)", lambda m: env[m[1]], word) for word in words]
-        user = spec["securityContext"]["runAsUser"]
-        kinds = {volume["name"]: volume for volume in spec["volumes"]}
-        own, volumes = [], {}
-        for mount in container["volumeMounts"]:
-            volume = kinds.get(mount["name"], {})
-            there = mount["mountPath"]
-            if "secret" in volume:
-                folder = self.place.volume(f"{name}-{mount['name']}", user)
-                for item in volume["secret"]["items"]:
-                    text = SECRETS[volume["secret"]["secretName"]][item["key"]]
-                    (folder / item["path"]).write_text(text)
-                volumes[folder] = there
-            elif "emptyDir" in volume and mount["name"] != "cache":
-                own.append(there)
-            else:
-                volumes[self.place.volume(mount["name"], user)] = there
-        work = "/var/nightgrid" if user == USER else "/data"
-        return start(
-            self.place, name, words, env, own=sorted(own), volumes=volumes, user=user, work=work
-        )
-
-    def wait_ready(self, name: str, container: Container) -> None:
-        """Wait until each probe of a container passes."""
-        about = containers(self.pod(name)[0])[-1]
-        ports = {port["name"]: port["containerPort"] for port in about.get("ports", ())}
-        for kind in ("startupProbe", "livenessProbe", "readinessProbe"):
-            probe = about.get(kind)
-            if probe is None:
-                continue  # tests/infra/test_kubernetes.py says which have all three
-
-            def passes(probe: Object = probe) -> bool:
-                if "exec" in probe:
-                    done = self.place.host.run(container, probe["exec"]["command"])
-                    return done.returncode == 0
-                get = probe["httpGet"]
-                url = f"http://127.0.0.1:{ports[get['port']]}{get['path']}"
-                return self.place.host.fetch(url)[0] == 200
-
-            wait_until(container, passes, f"{kind} of {name}")
-
-    def run_to_end(self, name: str, index: int = -1, more: tuple[str, ...] = ()) -> Container:
-        """Run a container until it ends by itself."""
-        container = self.start(name, index, more)
-        container.process.wait(UP_S)
-        return container
-
-
-@pytest.fixture
-def objects() -> list[Object]:
-    return build(ROOT / "infra/kubernetes/overlays/shared-folder")
-
-
-@pytest.mark.long(reason="it starts all of a deployment; each command has tests of its own")
-def test_every_pod_of_kubernetes_comes_up_and_stops(place: Place, objects: list[Object]):
-    cluster = Cluster(place, objects)
-    payloads = place.volume("payloads")
-    shutil.copytree(ROOT / "service/sample/pips", payloads / "pips")
-
-    server = cluster.start("server")
-    cluster.wait_ready("server", server)
-    warmed = cluster.run_to_end("batch", 0)
-    assert warmed.process.returncode == 0, warmed.said()
-    refused = cluster.run_to_end("http")
-    assert (refused.process.returncode, "nightgrid keys add" in refused.said()) == (3, True), (
-        refused.said()
-    )
-    added = cluster.run_to_end("keeper", more=("keys", "add", "keda", "--json"))
-    assert added.process.returncode == 0, added.said()
-    key = json.loads(added.said())["key"]
-
-    names = ("batch", "interactive", "keeper", "http", "prefect")
-    running = {name: cluster.start(name) for name in names}
-    for name, container in running.items():
-        cluster.wait_ready(name, container)
-    running["nights"] = cluster.start("nights")
-    cluster.wait_ready("nights", running["nights"])
-
-    night = cluster.run_to_end("nightly")
-    assert night.process.returncode == 0, night.said()
-    report = json.loads(night.said().splitlines()[-1])
-    assert report["game"] == "pips"
-
-    for one in objects:
-        if one["kind"] == "ScaledObject":
-            for trigger in one["spec"]["triggers"]:
-                assert value_of(place, trigger["metadata"], key) == 0
-
-    url = "http://127.0.0.1:4200/api/deployments/name/nightly/nightly"
-    wait_until(running["nights"], lambda: place.host.fetch(url)[0] == 200, "the schedule")
-    for name in reversed(running):
-        stopped(running[name], cluster.pod(name)[1]["terminationGracePeriodSeconds"])
-    stopped(server, cluster.pod("server")[1]["terminationGracePeriodSeconds"])
-
-
-def value_of(place: Place, metadata: Mapping[str, str], key: str) -> float:
-    """Read what KEDA's scaler metrics-api would."""
-    url = metadata["url"].replace("nightgrid-http.nightgrid.svc", "127.0.0.1")
-    code, body = place.host.fetch(url, key)
-    assert code == 200, body
-    where = metadata["valueLocation"]
-    if metadata.get("format") == "prometheus":
-        (line,) = [line for line in body.splitlines() if line.startswith(where)]
-        return float(line.removeprefix(where))
-    value = json.loads(body)
-    for name in where.split("."):
-        value = value[name]
-    return float(value)
-
-
-# Compose
 
 
 def compose_command(name: str, service: Object) -> list[str]:
@@ -303,7 +174,7 @@ def test_every_service_of_compose_comes_up_and_stops(place: Place, tmp_path: Pat
     test = services["nightly"]["healthcheck"]["test"]
     wait_until(running["nightly"], lambda: is_healthy(running["nightly"], test), "its health")
     url = "http://127.0.0.1:4200/api/deployments/name/nightly/nightly"
-    wait_until(running["nightly"], lambda: place.host.fetch(url)[0] == 200, "the schedule")
+    wait_until(running["nightly"], lambda: place.host.fetch(url) == 200, "the schedule")
     assert {*running, "kernels"} == set(services)
     for container in reversed(running.values()):
         stopped(container, 45)

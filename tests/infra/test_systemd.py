@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
 from nightgrid.service.games.plug import SAMPLES
@@ -62,17 +61,6 @@ def test_a_service_is_closed(path: Path):
         check=True,
         capture_output=True,
     )
-
-
-@pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.stem)
-def test_what_a_service_writes_lies_in_its_own_folders(path: Path):
-    text = path.read_text()
-    said = environment(text)
-    assert "StateDirectory=nightgrid\n" in text
-    assert "CacheDirectory=nightgrid\n" in text
-    for name in ("NIGHTGRID_LAKE", "NIGHTGRID_VAR_DIR"):
-        assert said[name].startswith("/var/lib/nightgrid/")
-    assert said["XDG_CACHE_HOME"] == "/var/cache/nightgrid"
 
 
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.stem)
@@ -156,30 +144,3 @@ def test_the_night_of_the_timer_works_a_lake(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["solved"] == 3
     assert (tmp_path / "lake/reports/report.html").is_file()
-
-
-@pytest.mark.long(
-    short="tests/service/cli/serving/test_serve.py::test_ctrl_c_ends_the_service_and_a_second_one_cuts_no_answer"
-)
-def test_the_service_of_one_machine_answers_and_stops(tmp_path: Path):
-    unit = ROOT / "infra/systemd/nightgrid-http.service"
-    command = [*command_of(unit, "ExecStart", tmp_path), "--json"]
-    # Another service may have the port of the unit.
-    command[command.index("--port") + 1] = "0"
-    env = environment_of(unit, tmp_path)
-    with subprocess.Popen(
-        command, env=env, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdout is not None
-        url = json.loads(process.stdout.readline())["url"]
-        assert httpx.get(f"{url}healthz", timeout=60).status_code == 200
-        process.terminate()
-        assert process.wait(60) == 0
-
-
-@pytest.mark.long(reason="it starts a worker and waits until it takes work")
-def test_a_worker_warms_its_kernels_before_it_begins(tmp_path: Path):
-    unit = ROOT / "infra/systemd/nightgrid-worker.service"
-    command = command_of(unit, "ExecStartPre", tmp_path)
-    env = environment_of(unit, tmp_path)
-    subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, check=True)

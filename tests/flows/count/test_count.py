@@ -34,7 +34,6 @@ from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import begin_run
 from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import cancel_run
-from nightgrid.workers.settings import Settings
 
 SPEC = "pips:n=60,mix=hard,seed=4"
 Count = Callable[..., CountSettings]
@@ -188,14 +187,6 @@ def test_a_cancelled_count_goes_on_only_when_told_to(settings: Count):
     assert run(settings(resume=True)).figures.statuses == {"solved": 60}
 
 
-def test_solutions_can_be_asked_for(settings: Count):
-    report = run(settings("pips:n=5,mix=easy,seed=4", ask=Ask(kind="all", limit=2)))
-    assert set(report.figures.digits) <= {1}
-    assert "solutions" in report.paths
-    tiles = run(settings("tiles:n=3,tiles=8,layers=2,shapes=2", ask=Ask(kind="best", limit=1)))
-    assert sum(tiles.figures.values.values()) == 3
-
-
 def test_an_estimate_writes_no_run(settings: Count):
     corpus = counting.bring_corpus(settings())
     estimate = counting.estimate_count(settings(), corpus)
@@ -207,17 +198,6 @@ def test_an_estimate_writes_no_run(settings: Count):
     run(settings())
     after = counting.estimate_count(settings(), corpus)
     assert (after.job_count, after.answered_count, after.chunk_count) == (0, 60, 0)
-
-
-def test_generated_boards_of_letters_take_the_default_words():
-    from types import SimpleNamespace
-
-    from nightgrid.archive.words.lexicons import default_lexicon
-
-    spec = "letterboxed:n=2,seed=1"
-    settings = CountSettings(corpus=spec, workers=Settings(lake="lake"))
-    game = asked_of(settings, SimpleNamespace(name=spec, game="letterboxed", lake=None)).game
-    assert game.lexicon_id == default_lexicon().lexicon_id
 
 
 @pytest.mark.slow

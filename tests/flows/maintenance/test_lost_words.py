@@ -14,7 +14,6 @@ from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.words.dictionaries import (
     DICTIONARY_FILES,
-    LakeDictionaries,
     dictionary_ids,
 )
 from nightgrid.flows.maintenance.check import Mend, check_lake_files
@@ -58,24 +57,6 @@ def test_a_folder_of_words_that_is_away_is_named_and_made_again(lake: Lake) -> N
     assert list(check_lake_files(lake)) == []
 
 
-def test_payloads_that_are_gone_are_named_and_left_to_a_person(lake: Lake) -> None:
-    first, second, *_ = sorted(name for name in lake.list("raw") if name.endswith(".body"))
-    body = lake.read_bytes(first)
-    lake.delete(first)
-    (found,) = check_lake_files(lake)
-    assert (found.path, found.fault, found.can_mend) == (first, "lost", False)
-    assert found.what == f"payloads of letterboxed that were received are gone: {first}"
-    lake.delete(second)
-    (done,) = repair_lake(lake)
-    assert (done.path, done.mended) == (first, False)
-    assert done.what.endswith(
-        f"{first} and 1 more; restore it from a backup; nothing else in the lake has what it held"
-    )
-    lake.write_bytes(first, body)
-    (found,) = check_lake_files(lake)
-    assert found.path == second
-
-
 def test_payloads_that_are_back_bring_their_editions_back(lake: Lake) -> None:
     """Given tables made again without a payload, When it is back, Then they are as they were."""
     before = tables(lake)
@@ -90,29 +71,3 @@ def test_payloads_that_are_back_bring_their_editions_back(lake: Lake) -> None:
     assert [done.mended for done in repair_lake(lake)] == [True]
     assert list(check_lake_files(lake)) == []
     assert lake.read_table(EDITIONS_PATH, EDITIONS).num_rows == DAYS
-
-
-def test_a_payload_that_no_index_knows_yet_is_missed_too(lake: Lake) -> None:
-    """Given a lake whose index is gone, When a body is gone, Then its metadata tell of it."""
-    lake.delete("raw/letterboxed.parquet")
-    body = next(name for name in lake.list("raw") if name.endswith(".body"))
-    lake.delete(body)
-    assert body in [found.path for found in check_lake_files(lake) if found.fault == "lost"]
-
-
-def test_one_dictionary_that_is_gone_is_counted(lake: Lake) -> None:
-    (path,) = lake.list(DICTIONARY_FILES.path)
-    first, *_ = dictionary_ids(lake).to_pylist()
-    rows = lake.read_row_groups(path, [0])
-    lake.delete(path)
-    lake.write_row_groups(path, [rows.slice(1)], rows.schema)
-    (found,) = check_lake_files(lake)
-    assert found.mend is Mend.RAW
-    list(repair_lake(lake))
-    assert LakeDictionaries(lake)(first)
-
-
-def test_a_lake_without_boards_misses_no_words(tmp_path: Path) -> None:
-    lake = Lake.open(str(tmp_path))
-    lake.write_bytes("state/pips.json", b"{}")
-    assert [found for found in check_lake_files(lake) if found.fault == "lost"] == []

@@ -14,7 +14,6 @@ import pytest
 from benchmarks.chaos.harm import HARMS, harm
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
-from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
 from nightgrid.archive.skipped_files import forget, skipped_files
@@ -152,33 +151,6 @@ def test_a_night_and_a_count_make_harmed_results_again(
         assert figures.statuses == {"solved": 4}
         work_night(night_of(lake, worked[1]))
     assert answers(lake) == before
-    forget(*skipped_files())
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"", b'{"corpus_id":"4', b"\0" * 90],
-    ids=["empty", "cut", "blank"],
-)
-@pytest.mark.parametrize("name", ["/DONE.json", "/corpus.json"])
-def test_a_count_goes_on_with_a_damaged_note_of_its_end(lake: Lake, name: str, data: bytes) -> None:
-    """Given a note that says that something is whole, Then it is made again and nothing else is."""
-    before = answers(lake)
-    beside = lake.list("corpora")
-    notes = {path: read_json(lake, path) or {} for path in lake.list("") if path.endswith(name)}
-    ((path, sound),) = [
-        (path, note)
-        for path, note in notes.items()
-        if 4 in (note.get("result_count"), note.get("rows"))
-    ]
-    lake.write_bytes(path, data)
-    report = run_count(count_of(lake), prefect=False)
-    assert report.figures.statuses == {"solved": 4}
-    assert answers(lake) == before
-    again = read_json(lake, path) or {}
-    assert again | {"finished_at": ""} == sound | {"finished_at": ""}
-    assert lake.list("corpora") == beside
-    assert findings(lake) == []
     forget(*skipped_files())
 
 

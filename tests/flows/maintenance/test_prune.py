@@ -147,12 +147,6 @@ def test_runs_and_corpora_go_and_are_made_again(lake: Lake, tmp_path: Path) -> N
     assert (report.figures.statuses, report.planned) == ({"solved": 4}, 0)
 
 
-def test_what_a_repair_moved_away_goes(lake: Lake) -> None:
-    lake.write_bytes("damaged/state/pips-0.json", b"{")
-    assert pruned(lake, "damaged") == {"files that a repair moved away": 1}
-    assert lake.list("damaged") == []
-
-
 def test_a_puzzle_of_a_question_goes_with_the_last_row_about_it(lake: Lake) -> None:
     results = read_results(lake)
     counted = results.filter(pc.equal(results.column("ask"), "count")).column("puzzle_id")[0]

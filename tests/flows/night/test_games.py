@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
 import json
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 
 from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 from nightgrid.archive.results.gold.gold import COUNTS_PATH
-from nightgrid.archive.sources.web import Politeness
 from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError, NightReport
@@ -23,16 +20,13 @@ from nightgrid.flows.runs import StoppedError, Watch
 from nightgrid.flows.start import run_night
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError, TransientError
-from nightgrid.workers.broker.worker_keys import served_queues
 from nightgrid.workers.driver.progress import Progress
 from tests.archive.games.letterboxed.letter_days import write_days
 from tests.flows.nights import results, run_one
-from tests.loopback import LoopbackServer
 
 Night = Callable[..., NightSettings]
 Three = Callable[[str], NightSettings]
 LETTER_DAYS = 3
-DAY = dt.date(2025, 8, 18)
 
 
 @pytest.fixture
@@ -51,22 +45,6 @@ def three(night: Night, source: Callable[[int], Path], tmp_path: Path) -> Three:
         return dataclasses.replace(pips, games=pips.games + others)
 
     return settings
-
-
-@pytest.fixture
-def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A server that answers 500 to everything."""
-
-    class Refusing(LoopbackServer):
-        def answer(self, request: BaseHTTPRequestHandler) -> None:
-            request.send_error(500)
-
-    monkeypatch.setattr(
-        "nightgrid.archive.sources.web.Politeness",
-        lambda: Politeness(interval_s=0.0, backoff_s=0.001),
-    )
-    with Refusing() as server:
-        yield server.url
 
 
 @pytest.fixture
@@ -97,43 +75,6 @@ def assert_only_strands_failed(report: NightReport, why: str) -> None:
 def test_a_folder_that_is_missing_costs_its_game_alone(three: Three, tmp_path: Path) -> None:
     report = failed_night(three(str(tmp_path / "nowhere")))
     assert_only_strands_failed(report, "is not a folder")
-
-
-def test_a_server_that_fails_costs_its_game_alone(three: Three, refusing: str) -> None:
-    night = three(refusing)
-    pips, strands, letters = night.games
-    day = dataclasses.replace(strands, since=DAY, until=DAY)
-    report = failed_night(dataclasses.replace(night, games=(pips, day, letters)))
-    assert_only_strands_failed(report, "gave nothing: the date asked for failed")
-
-
-def test_payloads_that_are_all_broken_cost_their_game_alone_every_night(
-    three: Three, tmp_path: Path
-) -> None:
-    broken = tmp_path / "broken"
-    broken.mkdir()
-    (broken / "2026-01-01.json").write_text("[not json")
-    for _ in range(2):
-        report = failed_night(three(str(broken)))
-        assert report.of("strands").source_failed
-        assert "in quarantine" in report.of("strands").source_trouble
-    assert report.of("strands").fetched == 1
-    assert report.of("letterboxed").already_known == LETTER_DAYS
-
-
-def test_a_reader_that_raises_costs_its_game_alone(
-    three: Three, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read_payload(*_: object) -> None:
-        raise RuntimeError("the reader is broken")
-
-    monkeypatch.setattr("nightgrid.archive.games.strands.payload.read_payload", read_payload)
-    folder = write_days(tmp_path / "strands", 1)
-    report = failed_night(three(str(folder)))
-    assert_only_strands_failed(report, "RuntimeError: the reader is broken")
-    filed = read_state(three("x").lake, "strands", NIGHT_REPORT)
-    assert filed is not None
-    assert filed["failure"] == "RuntimeError: the reader is broken"
 
 
 def test_games_that_all_go_well_are_what_each_alone_would_be(
@@ -234,22 +175,3 @@ def test_a_night_waits_for_no_other(
     with pytest.raises(NightFailedError):
         work_night(night, Watch(on_report=begin_another))
     assert len(seen) == 6
-
-
-@pytest.mark.long(
-    short="tests/flows/night/test_games.py::test_a_folder_that_is_missing_costs_its_game_alone"
-)
-@pytest.mark.cluster
-def test_a_celery_night_over_three_games_survives_one_broken_source(
-    three: Three, tmp_path: Path
-) -> None:
-    inline = three(str(tmp_path / "nowhere"))
-    failed_night(inline)
-    workers = inline.workers.model_copy(
-        update={"lake": str(tmp_path / "celery" / "lake"), "batch_processes": 1}
-    )
-    celery = dataclasses.replace(inline, executor="celery", workers=workers)
-    report = failed_night(celery)
-    assert_only_strands_failed(report, "is not a folder")
-    assert results(celery).equals(results(inline))
-    assert not served_queues(workers)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from unittest import mock
 
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.gold import gold
-from nightgrid.solvers.registry import game
 from tests.flows.nights import results, run_one
 
 
@@ -31,14 +29,6 @@ def test_answers_that_are_lost_are_worked_again(worked):
 
     assert (report.planned, report.already_known, report.solved) == (6, 0, 6)
     assert results(worked).equals(before)
-
-
-def test_a_later_solver_answers_all_again(worked, monkeypatch):
-    monkeypatch.setattr(type(game("pips")), "solver_version", "later")
-
-    report = run_one(worked)
-
-    assert (report.planned, report.already_known) == (6, 0)
 
 
 def test_a_night_with_nothing_new_reads_neither_boards_nor_results(worked):
@@ -68,19 +58,3 @@ def test_gold_is_made_once_by_the_night_that_has_news(source, night):
         run_one(settings)
     with mock.patch.object(gold, "counts_by_date", side_effect=AssertionError):
         assert not run_one(settings).failed
-
-
-def test_another_budget_plans_anew_and_finds_the_same(worked):
-    run_one(worked)
-    budget = replace(worked, workers=worked.workers.model_copy(update={"budget_nodes": 10**9}))
-    report = run_one(budget)
-    assert (report.planned, report.already_known) == (0, 6)
-
-
-def test_a_plan_that_was_deleted_is_made_anew(worked):
-    run_one(worked)
-    lake = Lake.open(worked.workers.lake)
-    for path in lake.list("runs"):
-        lake.delete(path)
-    report = run_one(worked)
-    assert (report.planned, report.already_known) == (0, 6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -67,14 +66,3 @@ def test_a_night_reads_lost_dictionaries_again_from_the_payloads(
     for name in ("dictionaries", "results", "runs"):
         shutil.rmtree(Path(settings.workers.lake) / name)
     assert run_one(settings).solved == 2
-
-
-def test_payloads_of_days_to_come_are_drafts(tmp_path: Path, night: Night) -> None:
-    ahead = {0: {"printDate": "2199-01-01"}}
-    folder = write_days(tmp_path / "days", 1, ahead)
-    (path,) = folder.iterdir()
-    path.rename(path.with_name("2199-01-01.json"))
-    settings = night(folder, game="letterboxed", until=dt.date(2199, 1, 1))
-    assert run_one(settings).solved == 1
-    lake = Lake.open(settings.workers.lake)
-    assert lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).num_rows == 0

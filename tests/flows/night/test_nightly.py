@@ -142,27 +142,6 @@ def test_a_night_that_is_asked_to_stop_says_so_and_the_next_goes_on(source, nigh
     assert report.solved == DAYS_OF_SEVERAL_CHUNKS * LEVELS
 
 
-@pytest.mark.usefixtures("quick_lease")
-def test_another_question_does_not_take_up_the_run_of_a_killed_night(source, night, warm_python):
-    folder = source(DAYS_OF_SEVERAL_CHUNKS)
-    in_a_process(warm_python, night(folder), "--kill", "plan")
-
-    report = run_one(night(folder, asks=(Ask(kind="first"),)))
-
-    assert not report.resumed
-    assert (report.ask, report.solved) == ("first", DAYS_OF_SEVERAL_CHUNKS * LEVELS)
-
-
-def test_a_broken_payload_is_quarantined_and_the_night_goes_on(source, night):
-    settings = night(source(2))
-    (Path(settings.games[0].source) / "2026-01-02.json").write_text("{")
-
-    report = run_one(settings)
-
-    assert report.quarantined == 1
-    assert report.solved == LEVELS
-
-
 def test_a_source_of_which_nothing_can_be_read_fails_the_night_every_time(source, night):
     settings = night(source(1))
     (payload,) = Path(settings.games[0].source).iterdir()
@@ -179,10 +158,6 @@ def test_a_night_from_cron_needs_no_prefect(source, night):
 
     assert answer["prefect"] is False
     assert answer["report"]["games"]["pips"]["solved"] == 2 * LEVELS
-
-
-def test_a_night_without_prefect_does_not_import_it(source, night):
-    assert said(in_a_process(sys.executable, night(source(1))))["prefect"] is False
 
 
 def test_the_report_is_kept_in_the_lake(source, night):

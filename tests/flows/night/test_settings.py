@@ -8,7 +8,6 @@ import os
 import pytest
 
 from nightgrid.flows.night.settings import (
-    FIRST_PAYLOADS,
     NightGame,
     NightSettings,
     beside_games,
@@ -18,7 +17,6 @@ from nightgrid.flows.prefect import server
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
-from nightgrid.workers.broker.worker_keys import served_queues
 from nightgrid.workers.settings import Settings
 
 
@@ -61,19 +59,6 @@ def test_a_night_asks_what_its_game_has_for_one_unless_it_is_said():
     assert NightGame(source="payloads", asks=asks).asks == asks
 
 
-def test_a_run_goes_on_by_itself_unless_it_was_cancelled(tmp_path):
-    workers, games = Settings(lake=str(tmp_path)), (NightGame(source="payloads"),)
-    night = NightSettings(games=games, workers=workers)
-    assert night.way_on("ab", cancelled=False) == "the next night goes on with it"
-    assert night.way_on("ab", cancelled=True) == (
-        "nights go on with it when runs/run=ab/CANCELLED.json is deleted from the lake"
-    )
-
-
-def test_no_worker_serves_a_server_that_is_not_there(tmp_path):
-    assert not served_queues(Settings(lake=str(tmp_path / "lake")))
-
-
 def test_prefect_is_told_to_be_silent_but_the_user_has_the_last_word(monkeypatch):
     for name in server._QUIET:
         monkeypatch.delenv(name, raising=False)
@@ -109,37 +94,6 @@ def test_a_folder_is_of_the_game_that_its_payloads_are_of(tmp_path):
     assert night_sources([str(tmp_path)]) == {"letterboxed": str(tmp_path)}
     assert night_sources([str(tmp_path)], "strands") == {"strands": str(tmp_path)}
     assert night_sources([f"tiles={tmp_path}"]) == {"tiles": str(tmp_path)}
-
-
-def test_a_few_payloads_tell_the_game_of_a_folder(tmp_path):
-    for number in range(1, FIRST_PAYLOADS):
-        (tmp_path / f"2025-01-{number:02d}.json").write_text("damaged")
-    last, after = (tmp_path / f"2025-01-{FIRST_PAYLOADS + i:02d}.json" for i in (0, 1))
-    last.write_text('{"sides": ["TAP", "ERD", "NIL", "YCO"]}')
-    assert night_sources([str(tmp_path)]) == {"letterboxed": str(tmp_path)}
-    last.rename(after)
-    last.write_text("damaged")
-    assert night_sources([str(tmp_path)]) == {"pips": str(tmp_path)}
-
-
-def test_a_folder_whose_payloads_cannot_be_read_is_of_the_default_game(tmp_path):
-    (tmp_path / "2025-01-01.json").mkdir()
-    assert night_sources([str(tmp_path)]) == {"pips": str(tmp_path)}
-
-
-def test_a_folder_that_is_there_is_a_source_whatever_its_name_is(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "chess=there").mkdir()
-    assert night_sources(["chess=there"]) == {"pips": "chess=there"}
-    assert night_sources(["a-b=c"]) == {"pips": "a-b=c"}
-
-
-def test_what_lies_beside_games_is_sorted_without_hidden_names(tmp_path):
-    for name in ("tiles", "zebra", ".git", "notes", "b."):
-        (tmp_path / name).mkdir()
-    (tmp_path / "a.txt").touch()
-    assert beside_games(str(tmp_path)) == ["a.txt", "b.", "notes", "zebra"]
-    assert beside_games("https://example.org") == []
 
 
 def test_a_night_has_a_game_and_none_twice(tmp_path):

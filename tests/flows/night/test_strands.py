@@ -83,18 +83,6 @@ def test_a_second_night_works_only_what_other_rules_ask(
     assert "words=any" in report.rules
 
 
-def test_rules_that_mean_the_same_are_not_worked_twice(
-    boards: Path, night: Night, words: str
-) -> None:
-    rules = "spangram=off words=any"
-    first = run_one(night(boards, game="strands", lexicon=words, rules=rules))
-    assert (first.planned, first.already_known) == (DAYS, 0)
-    same = f"{rules} compound_parts=2 part_centizipf=100 compound_centibels=900"
-    again = run_one(night(boards, game="strands", lexicon=words, rules=same))
-    assert (again.planned, again.already_known) == (0, DAYS)
-    assert again.rules == first.rules
-
-
 def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
     boards: Path, night: Night, words: str
 ) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 
 from nightgrid.flows.attention import AttentionItem
@@ -115,23 +112,6 @@ def test_the_summary_names_failures_items_figures_and_places() -> None:
         assert f"\n{line}\n" in page
 
 
-def test_a_server_that_is_gone_costs_the_picture_and_not_the_night(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def gone(**_: Any) -> None:
-        raise httpx.ConnectError("gone")
-
-    for name in ("create_progress_artifact", "create_markdown_artifact"):
-        monkeypatch.setattr(flows, name, gone)
-    monkeypatch.setattr(flows, "get_run_logger", lambda: logging.getLogger("night"))
-    flows.ProgressArtifact("key").show(progress(1))
-    flows._summarise("nightly", NightReport(games=(GameReport(game="pips", ask="count"),)))
-    assert [record.getMessage() for record in caplog.records] == [
-        "progress could not be shown: gone",
-        "the summary could not be shown: gone",
-    ]
-
-
 @pytest.mark.long(
     short="tests/flows/prefect/test_schedule.py::test_a_schedule_runs_its_night_and_outlives_the_process"
 )
@@ -158,24 +138,6 @@ def test_a_night_of_the_command_line_is_a_flow_run_only_if_there_is_work(
     assert shown.keys() == {"nightly-progress", "nightly-summary"}
     assert float(shown["nightly-progress"]) == 100.0
     assert "6 puzzles, 6 solved, 0 unsolvable, 0 in quarantine" in shown["nightly-summary"]
-
-
-@pytest.mark.long(
-    short="tests/flows/test_start.py::test_an_idle_night_whose_source_failed_is_a_flow_run_where_a_server_keeps_it"
-)
-def test_a_night_whose_source_is_down_is_a_failed_flow_run(
-    night: Night, prefect: dict[str, str]
-) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    lake = night("x").workers.lake
-    words = ("nightly", "--source", url, "--lake", lake, "--inline", "--json")
-    done = nightgrid(prefect, *words, "--to", "2025-08-18")
-    assert done.returncode == 1, done.stderr[-3000:]
-    assert json.loads(done.stdout)["source_failed"] is True
-    assert "gave nothing: the date asked for failed" in done.stderr
-    assert states(prefect, lake) == ["FAILED"]
 
 
 @pytest.mark.long(
