@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -19,6 +20,7 @@ from nightgrid.service.http.monitoring import health
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import found, routes
+from nightgrid.service.http.solves.at_once import reply_at_once
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
 from nightgrid.solvers.registry import GAMES, titles
@@ -79,7 +81,7 @@ class _App(FastAPI):
             access=service.access,
             hosts=service.settings.hosts,
             body_bytes=service.settings.workers.http_body_bytes,
-            early_reply=routes.early_reply_of(service),
+            early_reply=partial(reply_at_once, service),
         )
         return Noted(guard)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from pydantic_core import from_json
 from starlette.datastructures import Headers
@@ -49,11 +49,11 @@ _RAW = tuple(
     (name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()
 )
 
-EarlyReply = Callable[[Scope, bytes], ASGIApp | None]
+EarlyReply = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
 """Returns the reply to a body that needs no route, None where one has to answer."""
 
 
-def no_reply(_scope: Scope, _data: bytes) -> None:
+async def no_reply(_scope: Scope, _headers: Headers, _data: bytes) -> None:
     """Leave every body to its route."""
 
 
@@ -123,7 +123,7 @@ class Guard:
             return self._app, receive
         _check_media_type(headers)
         data = await _read_body(Request(scope, receive), self._body_bytes)
-        reply = self._early_reply(scope, data)
+        reply = await self._early_reply(scope, headers, data)
         if reply is not None:
             return reply, receive
         try:

@@ -28,8 +28,9 @@ SKIPPED_HEADER = "Nightgrid-Skipped-Files"
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Requests that are logged only when the service failed at them."""
-REPEATED = "nightgrid.repeated"
-"""The route of a request that repeats one that was answered, in its scope: it is not logged."""
+REPEATED, ROUTE = "nightgrid.repeated", "nightgrid.route"
+"""Set in the scope of a request: that it repeats one that was answered, and is not logged; and its
+route where none was looked up."""
 _FAILED = 500
 _PROBES = frozenset({"/healthz", "/readyz"})
 """Asked every few seconds: that they are not ready is their answer."""
@@ -103,8 +104,8 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
 
 def route_of(scope: Scope) -> str:
     """Name the route that a request went to, as it is declared; "other" for none."""
-    if REPEATED in scope:
-        return str(scope[REPEATED])
+    if ROUTE in scope:
+        return str(scope[ROUTE])
     route = scope.get("route")
     path = getattr(route, "path_format", None) or getattr(route, "path", None)
     if path is None:

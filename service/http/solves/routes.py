@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import math
-import re
 import time
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field
-from pydantic_core import to_json
 from starlette.datastructures import Headers
-from starlette.types import Scope
 from structlog.contextvars import bind_contextvars
 
 from nightgrid.service.asking import COMMAND_LINE, Asked
 from nightgrid.service.http.guard.access import Client
-from nightgrid.service.http.guard.layer import EarlyReply
 from nightgrid.service.http.guard.posted import SolveBody, budget_of, posted_board
 from nightgrid.service.http.lake.parameters import Parameters
-from nightgrid.service.http.monitoring.requests import REPEATED
 from nightgrid.service.http.problems import HEX_ID, Problem
 from nightgrid.service.http.solves.admission import check_admission, client_for
+from nightgrid.service.http.solves.at_once import TRIED, answered, wait_of
 from nightgrid.service.http.solves.models import OpenSolves, Solve
-from nightgrid.service.http.solves.small_boards import OVERTIME_S, SECONDS, Found, is_small
-from nightgrid.service.http.solves.solve_json import API, is_final, is_over
+from nightgrid.service.http.solves.small_boards import OVERTIME_S
+from nightgrid.service.http.solves.solve_json import is_over
 from nightgrid.service.http.state import Here, Service
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.ondemand.results import is_answered
 from nightgrid.workers.ondemand.submissions import has_submission, open_jobs
 from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job, submit
-from nightgrid.workers.tracing import describe_span
 
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-WAIT_MAX_S = 60.0
-"""The longest that one request waits."""
-_WAIT = re.compile(r"\bwait\s*=\s*\"?(\d{1,6}(?:\.\d{1,3})?)\"?\s*(?:[,;]|$)")
 LOOK_MIN_S, LOOK_GROWTH, LOOK_MAX_S = 0.02, 1.1, 0.5
 """The pauses between two looks at a job that a client waits for."""
 Prefer = Annotated[
@@ -66,51 +56,23 @@ async def post_solve(
 ) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
     ends_at = time.monotonic() + wait_of(prefer)
-    raw, small, is_tried = await request.body(), None, False
-
-    async def try_at_once() -> Found | None:
-        nonlocal is_tried
-        left_s = ends_at - time.monotonic()
-        if is_tried or left_s <= 0 or not service.small_boards.is_ready:
-            return None
-        is_tried = True
-        return await service.small_boards.solve(raw, left_s)
-
-    # Most questions are about small boards that the lake does not know.
-    if body.puzzle is not None and body.words is None:
-        small = await try_at_once()
-    if small is not None and not service.views.names.of(small.puzzle_id):
-        return _answered(service, raw, _keep(service, small))
-    settings = service.settings.workers
-    board = await asyncio.to_thread(posted_board, service.lake, body, settings)
+    lake, settings, client = service.lake, service.settings.workers, request.state.client
+    board = await asyncio.to_thread(posted_board, lake, body, settings)
     asked, budget = board.asked, budget_of(body, settings)
     bind_contextvars(job=asked.job_id, puzzle=asked.puzzle_id, game=asked.question.game)
     solve = await asyncio.to_thread(_known, service, asked.job_id, budget)
-    if solve is None and small is None and is_small(board, SECONDS):
-        small = await try_at_once()
-    if solve is None and small is not None:
-        solve = _keep(service, small)
     if solve is None:
+        is_tried = getattr(request.state, TRIED, False)
         expected_s = max(board.expected.seconds, OVERTIME_S if is_tried else 0.0)
-        client: Client = request.state.client
         await asyncio.to_thread(_begin, service, body, asked, budget, expected_s, client)
         solve = await _until_over(service, asked.job_id, ends_at)
         if solve is None:
             raise TransientError(f"job {asked.job_id} is gone")
     if is_over(solve):
         # Of a board that the lake names another one may stand there tomorrow.
-        return _answered(service, None if body.id is not None else raw, solve)
+        return answered(service, None if body.id is not None else await request.body(), solve)
     headers = {"Location": solve["links"]["self"], "Retry-After": retry_after(solve)}
     return JSONResponse(solve, 202, headers=headers)
-
-
-def wait_of(prefer: str) -> float:
-    """Read how many seconds a request may wait from its Prefer header (RFC 7240), 0 by default.
-
-    Preferences that cannot be read are ignored.
-    """
-    found = _WAIT.search(prefer.lower())
-    return min(float(found[1]), WAIT_MAX_S) if found else 0.0
 
 
 async def _until_over(service: Service, job_id: str, ends_at: float) -> dict[str, Any] | None:
@@ -137,15 +99,6 @@ def _known(service: Service, job_id: str, budget: Budget | None) -> dict[str, An
         service.lake, job_id, service.settings.workers, budget
     )
     return service.views.look(job_id) if is_known else None
-
-
-def _keep(service: Service, found: Found) -> dict[str, Any]:
-    """File the answer to a small board, and return what its client is told."""
-    bind_contextvars(job=found.job_id, puzzle=found.puzzle_id, game=found.game)
-    count_rows(found.game, {found.status: 1}, states=found.states, kernel_ns=found.kernel_ns)
-    service.views.note_times(found.job_id, found.asked_at, found.ended_at)
-    service.small_boards.file(found)
-    return service.views.answered_here(found)
 
 
 def _begin(
@@ -176,38 +129,6 @@ def _begin(
         # Without a server it is accepted all the same once the lake has it.
         if not has_submission(service.lake, job_id):
             raise
-
-
-def early_reply_of(service: Service) -> EarlyReply:
-    """Return a function that repeats the reply to a body that was answered for good before.
-
-    FastAPI's own way to a route takes most of the processor time of such a request.
-    """
-
-    def early_reply(scope: Scope, data: bytes) -> Response | None:
-        # A query is refused by the route.
-        if scope["path"] != API or scope["query_string"]:
-            return None
-        reply = service.replies.get(_digest(data))
-        if reply is not None:
-            scope[REPEATED] = API
-            describe_span(f"{scope['method']} {API}", **{"http.route": API})
-        return reply
-
-    return early_reply
-
-
-def _digest(body: bytes) -> bytes:
-    return hashlib.sha256(body).digest()
-
-
-def _answered(service: Service, body: bytes | None, solve: dict[str, Any]) -> Response:
-    """Answer with a job that has ended; with a body, the same one is answered so again."""
-    headers = {"Content-Location": f"{API}/{solve['id']}"}
-    reply = Response(to_json(solve), headers=headers, media_type=JSONResponse.media_type)
-    if body is not None and is_final(solve):
-        service.replies[_digest(body)] = reply
-    return reply
 
 
 class About(Parameters):

@@ -31,7 +31,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.service.http.guard.posted import Posted, SolveBody, budget_of, posted_board
+from nightgrid.service.http.guard.posted import SolveBody, budget_of, posted_board
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.solve_json import DONE, solve_json
@@ -41,6 +41,7 @@ from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.ondemand.answers import answer_of, put_answers
 from nightgrid.workers.ondemand.budgets import JobBudget
+from nightgrid.workers.ondemand.results import is_answered
 from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.tracing import begin_tracing, continued, trace_header
 
@@ -79,13 +80,6 @@ class Found(NamedTuple):
     """What the client is told, as JSON."""
     filed: bytes
     """Its row, its solutions and its puzzle, as JSON."""
-
-
-def is_small(board: Posted, seconds: float) -> bool:
-    """Return whether a question, expected to take so long at most, is worth a try at once."""
-    # A board with words of its own needs these in the lake.
-    has_words = getattr(board.asked.puzzle, "dictionary", None) is not None
-    return board.expected.seconds <= seconds and not has_words
 
 
 class SmallBoards:
@@ -135,7 +129,7 @@ class SmallBoards:
     async def solve(self, body: bytes, wait_s: float) -> Found | None:
         """Answer the body of a request within `wait_s` seconds; None if it has to become a job."""
         pool = self._pool
-        if pool is None or not self.is_ready:
+        if pool is None:
             return None
         self._pending += 1
         try:
@@ -254,13 +248,20 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
     settings = _settings.workers
     try:
         request = SolveBody.model_validate_json(body)
+        if request.words is not None:
+            return None
         board, budget = posted_board(_lake, request, settings), budget_of(request, settings)
     except (Problem, ValidationError, NightgridError):
         # The route reads it again, and says what is wrong.
         return None
-    if not is_small(board, seconds):
+    asked = board.asked
+    # A board with words of its own needs these in the lake.
+    has_words = getattr(asked.puzzle, "dictionary", None) is not None
+    if has_words or board.expected.seconds > seconds:
         return None
-    asked, budget = board.asked, budget or settings.budget
+    if request.id is not None and is_answered(_lake, asked.job_id, settings, budget):
+        return None
+    budget = budget or settings.budget
     question, puzzle = asked.question, asked.bound.puzzle_to_json(asked.puzzle)
     small = replace(
         budget,

@@ -69,7 +69,8 @@ class Views:
         Raises TransientError where the lake does not answer.
         """
         if (known := self._unfiled.get(job_id)) is not None:
-            return self.answered_here(known)
+            solve: dict[str, Any] = from_json(known.reply)
+            return solve
         found = status(self._lake, job_id)
         row = find_row(self._lake, job_id) if found.state == "done" else None
         if found.state == "unknown" or (found.state == "done" and row is None):
@@ -92,11 +93,6 @@ class Views:
         if found.state == "queued":
             value["place"] = self._place(job_id)
         return value
-
-    def answered_here(self, found: Found) -> dict[str, Any]:
-        """Show a job that the service has answered itself."""
-        solve: dict[str, Any] = from_json(found.reply)
-        return {**solve, "references": self.names.of(found.puzzle_id)}
 
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
         """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
