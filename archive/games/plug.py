@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nightgrid.archive.payloads.published import Fault, Published
@@ -99,8 +98,6 @@ class ArchivePlug:
     """How a person plays with other words than those that lack some of an official solution."""
     corpus_options: tuple[str, ...] | None = None
     """Options of generator specs beside n and seed; None for a game without a generator."""
-    corpus_values: Mapping[str, str] = MappingProxyType({})
-    """What some of these options take, for help."""
 
     def reader(self) -> PayloadReader:
         """Return what reads payloads of the game: the module `payload` beside the plug."""

@@ -83,7 +83,6 @@ def make_app(name: str | None = None) -> typer.Typer:
         decorate = app.command(
             command.name,
             cls=_Command,
-            help=command.help() if named else None,
             short_help=command.line(),
             epilog=f"Example: nightgrid {command.example}",
         )

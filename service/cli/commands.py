@@ -18,13 +18,6 @@ class Command(NamedTuple):
     """The extra that brings every package that the command needs."""
     function: str = ""
     """What it is called in its module, if not like the command."""
-    more: str = ""
-    """A function of its module that adds to its help what depends on the games."""
-
-    def help(self) -> str:
-        """Write the help: the docstring, and what depends on the games."""
-        text = inspect.getdoc(self.load()) or ""
-        return f"{text}\n\n{getattr(self._loaded(), self.more)()}" if self.more else text
 
     def line(self) -> str:
         """Write its line in the list of commands."""
@@ -32,10 +25,8 @@ class Command(NamedTuple):
 
     def load(self) -> Callable[..., int]:
         """Import the function that is the command."""
-        return cast(Callable[..., int], getattr(self._loaded(), self.function or self.name))
-
-    def _loaded(self) -> object:
-        return import_module(f"nightgrid.service.cli.{self.module}")
+        module = import_module(f"nightgrid.service.cli.{self.module}")
+        return cast(Callable[..., int], getattr(module, self.function or self.name))
 
 
 COMMANDS = (
@@ -44,8 +35,8 @@ COMMANDS = (
     Command(
         "schedule", "schedule", "schedule --source archive/pips --lake lake --cron '15 3 * * *'"
     ),
-    Command("count", "counting.count", "count pips:n=10000,seed=7 --lake lake", more="count_help"),
-    Command("solve", "solve", "solve board.json --best 5 --rule words=6", more="solve_help"),
+    Command("count", "counting.count", "count pips:n=10000,seed=7 --lake lake"),
+    Command("solve", "solve", "solve board.json --best 5 --rule words=6"),
     Command("show", "show", "show 2026-01-05.json --level easy --solution"),
     Command("play", "play_strands", "play 2026-01-05.json --auto"),
     Command("rank", "rank", "rank --lake lake"),
@@ -70,7 +61,6 @@ COMMANDS = (
         "generate",
         "generate",
         "generate --out sample --days 30 --seed 2026",
-        more="generate_help",
     ),
     Command("reduce", "reduce", "reduce planar-strands --random 5 --solve"),
     Command("worker", "serving.worker", "worker --lake lake --processes 4", "worker"),

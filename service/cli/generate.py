@@ -18,11 +18,7 @@ from nightgrid.solvers.sentences import plural
 
 SAMPLE_START = dt.date(2026, 1, 1)
 MAX_DAYS = 100_000
-
-
-def generate_help() -> str:
-    """Describe what is special about the payloads of each game."""
-    return " ".join(plug.payloads_help for plug in ALL.values() if plug.payloads_help)
+PAYLOADS = " ".join(plug.payloads_help for plug in ALL.values() if plug.payloads_help)
 
 
 def _usual_days() -> str:
@@ -37,7 +33,7 @@ def generate(
     *,
     game: Annotated[
         str,
-        typer.Option(metavar="GAME", parser=game_name, help=f"{one_of(GAMES)}."),
+        typer.Option(metavar="GAME", parser=game_name, help=f"{one_of(GAMES)}. {PAYLOADS}"),
     ] = DEFAULT_GAME,
     out: Annotated[
         Path | None,

@@ -20,7 +20,7 @@ from nightgrid.service.cli.answers import (
     say_unsolved,
 )
 from nightgrid.service.games import ALL, service_plug, view
-from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
+from nightgrid.service.options.game_rules import Lexicon, RuleTextsListed, read_rules
 from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_file
 from nightgrid.service.options.shared_options import (
     All,
@@ -64,16 +64,6 @@ SOLUTIONS_SHOWN = 20
 """Solutions that are listed of those that a search has found."""
 
 
-def solve_help() -> str:
-    """List the rules of every game."""
-    told = []
-    for game, plug in ALL.items():
-        if plug.rule_options:
-            rules = (f"{mine.name}={mine.values}: {mine.help}" for mine in plug.rule_options)
-            told.append(f"Rules of {game_plug(game).title}: {' '.join(rules)}")
-    return "\n\n".join(told)
-
-
 def solve(
     *,
     files: Files = None,
@@ -99,7 +89,7 @@ def solve(
             help="Find a largest set of Letter Boxed chains that share no word.",
         ),
     ] = False,
-    rule: RuleTexts = None,
+    rule: RuleTextsListed = None,
     lexicon: Lexicon = None,
     seconds: Seconds = None,
     svg: SvgFile = None,

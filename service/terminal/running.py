@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING
 from nightgrid.archive import outages
 from nightgrid.archive.outages import Outage
 from nightgrid.service.terminal.console import note, sigterm_as_interrupt
+from nightgrid.service.terminal.progress import waited
+from nightgrid.solvers.errors import PermanentError, RefusalError
 
 if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings
+    from nightgrid.workers.settings import Settings
 
+POLL_S = 0.2
+SERVER_PATIENCE_S = 20.0
+"""A server that another process may be starting is waited for this long."""
 STOPPED = "stopped; the same command goes on"
 AGAIN_EVERY_S = 30.0
 """An outage that goes on is printed again after this."""
@@ -85,3 +91,29 @@ def sentence(outage: Outage, now_s: float) -> str:
         left_s = max(0.0, outage.until_s - now_s)
         tried = f"trying again for at most another {left_s:.0f} s" if left_s else "trying once more"
     return f"cannot reach {outage.what}: {outage.why}; {tried}"
+
+
+def wait_for_server(settings: Settings, most_s: float | None = None) -> None:
+    """Wait until the server answers, which another process may be starting.
+
+    Raises RefusalError after SERVER_PATIENCE_S, or after `most_s` if that is less, and
+    PermanentError for a server that refuses us.
+    """
+    from nightgrid.workers.cluster import server
+
+    patience_s = SERVER_PATIENCE_S if most_s is None else min(most_s, SERVER_PATIENCE_S)
+    ends_at, where = time.monotonic() + patience_s, server.address(settings)
+    with waited(f"waiting for a server at {where} to start"):
+        while not server.is_up(settings):
+            if (refused := server.refusal(settings)) is not None:
+                raise PermanentError(refused)
+            if time.monotonic() >= ends_at:
+                if not server.is_embedded(settings):
+                    raise RefusalError(
+                        f"{server.title(settings)} does not answer; NIGHTGRID_REDIS_URL names it"
+                    )
+                raise RefusalError(
+                    f"no server answers at {where}: start `nightgrid worker` on this machine and "
+                    "lake, or name one server for all machines with NIGHTGRID_REDIS_URL"
+                )
+            time.sleep(POLL_S)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
@@ -28,14 +27,6 @@ class PipsArchivePlug(ArchivePlug):
     over its dominoes; `size` is the number of dominoes."""
     endpoint = "/svc/pips/v1"
     corpus_options = ("mix", "dominoes", "rows", "unconstrained", "max_pip", "duplicates")
-    corpus_values = MappingProxyType(
-        {
-            "mix": "published, easy, medium, hard, loose, or several with + between them",
-            "dominoes": "N or N-N",
-            "unconstrained": "0 to 1",
-            "duplicates": "yes or no",
-        }
-    )
 
     def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
         """Recognise a payload by its levels, and a board by its regions and dominoes."""

@@ -24,24 +24,8 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES, game_plug
+from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural
-
-
-def count_help() -> str:
-    """Name what generator specs take, game by game."""
-    from nightgrid.archive.games import archive_plug, has_plug
-
-    told = []
-    for name in filter(has_plug, GAMES):
-        plug = archive_plug(name)
-        options = [
-            f"{option} ({plug.corpus_values[option]})" if option in plug.corpus_values else option
-            for option in plug.corpus_options or ()
-        ]
-        if options:
-            told.append(f"for {game_plug(name).title} {', '.join(options)}")
-    return f"Options of generator specs: {'; '.join(told)}."
 
 
 def count(
@@ -84,7 +68,8 @@ def count(
 
     Each different puzzle is answered once, and none that the lake has the answer to. A count that
     was stopped or killed is ended by the same command. Rows that break a rule go to the corpus's
-    quarantine. A generator spec is GAME:n=BOARDS,seed=SEED, with options of the game after commas.
+    quarantine. A generator spec is GAME:n=BOARDS,seed=SEED, with options of the game after commas;
+    a wrong one is answered with those that there are.
 
     Exit code: 0 done, 5 done and something deserves a look (quarantine, over budget, invalid), 1
     something outside failed or a puzzle is poison, 3 bad input, 130 stopped or cancelled.

@@ -31,7 +31,7 @@ from nightgrid.service.options.shared_options import (
 from nightgrid.service.terminal.console import Exit, complain, emit, note, say
 from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.errors import PermanentError, RefusalError
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.registry import game_plug
 
@@ -43,11 +43,6 @@ if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
 
 MAX_WAIT_S = 7 * 24 * 3600.0
-POLL_S = 0.5
-SERVER_PATIENCE_S = 20.0
-"""A server that is being started is waited for this long."""
-NOTED_AFTER_S = 2.0
-"""A longer wait is reported."""
 
 
 def submit(
@@ -168,7 +163,7 @@ def _to_lake(
 
     settings, lake = jobs.settings, jobs.lake
     # One look is enough for all puzzles, and none is needed for what the lake knows.
-    need_server = functools.cache(lambda: wait_for_server(lake, settings, wait_s))
+    need_server = functools.cache(lambda: _begin(lake, settings, wait_s))
 
     def work(found: Found, published: Published) -> tuple[str, str, dict[str, Any]]:
         asked = ask_about(found.game, published.puzzle, chosen, rules, published.clue)
@@ -185,31 +180,12 @@ def _to_lake(
     return work
 
 
-def wait_for_server(lake: Lake, settings: Settings, most_s: float | None = None) -> None:
-    """Wait until the server answers, and say where a new lake begins.
-
-    Raises RefusalError after SERVER_PATIENCE_S, or after `most_s` where that is less,
-    PermanentError for one that refuses us.
-    """
+def _begin(lake: Lake, settings: Settings, wait_s: float | None) -> None:
+    """Wait until the server answers, and say where a new lake begins."""
+    from nightgrid.service.terminal.running import wait_for_server
     from nightgrid.workers.broker.lake_keys import current_id
-    from nightgrid.workers.cluster import server
 
-    patience_s = SERVER_PATIENCE_S if most_s is None else min(most_s, SERVER_PATIENCE_S)
-    began, is_said = time.monotonic(), False
-    while not server.is_up(settings):
-        refused = server.refusal(settings)
-        if refused is not None:
-            raise PermanentError(refused)
-        waited = time.monotonic() - began
-        if waited >= patience_s:
-            raise RefusalError(
-                f"no server answers at {server.address(settings)}: start `nightgrid worker` on "
-                "this lake, or set NIGHTGRID_REDIS_URL"
-            )
-        if waited > NOTED_AFTER_S and not is_said:
-            is_said = True
-            note(f"waiting for a server at {server.address(settings)} to start")
-        time.sleep(POLL_S)
+    wait_for_server(settings, wait_s)
     if current_id(settings) is None:
         note(
             f"there was no lake at {lake.url}, and a new one begins; if another is expected, "

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
@@ -26,8 +25,8 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say, sigterm_as_interrupt
 from nightgrid.service.terminal.progress import warmed
-from nightgrid.service.terminal.running import outages_shown
-from nightgrid.solvers.errors import RefusalError, TransientError
+from nightgrid.service.terminal.running import outages_shown, wait_for_server
+from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.registry import GAMES
 
 if TYPE_CHECKING:
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
 
 WATCH_EVERY_S = 2.0
 """Pause between two checks whether a configured server answers."""
-SERVER_PATIENCE_S = 10.0
-"""How long a server is waited for that another process may be starting."""
-POLL_S = 0.2
 ENDING_S = 2.0
 """How long a process that compiles may need to take its moving line away."""
 
@@ -80,26 +76,11 @@ def worker(
     server.check(settings)
     roles = [str(role) for role in only] if only else ROLES
     if SERVER not in roles and server.is_embedded(settings):
-        _wait_for_embedded(settings)
+        wait_for_server(settings)
     with _server_watched(settings), preparing(settings, roles) as ready:
         stopped_by = Supervisor(settings, roles).run(may_work=ready)
         # A signal that comes before there is work to hand back ends it as it ends other commands.
         return Exit.OK if ready() or stopped_by is None else 128 + stopped_by
-
-
-def _wait_for_embedded(settings: Settings) -> None:
-    """Wait until the embedded server of another process answers, or raise RefusalError."""
-    from nightgrid.workers.cluster import server
-
-    deadline = time.monotonic() + SERVER_PATIENCE_S
-    while not server.is_up(settings):
-        if time.monotonic() > deadline:
-            raise RefusalError(
-                f"no server answers at {server.address(settings)}: start `nightgrid worker` "
-                "without --only on this machine first, or set NIGHTGRID_REDIS_URL, on every "
-                "machine that works for this lake, to one server that all of them reach"
-            )
-        time.sleep(POLL_S)
 
 
 @contextmanager

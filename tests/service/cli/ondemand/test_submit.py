@@ -15,9 +15,9 @@ import pytest
 from nightgrid.archive.lake.identity import read_lake_id
 from nightgrid.archive.lake.location import make_folder
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.ondemand import submit as submit_module
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import read_settings
+from nightgrid.service.terminal import running
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD
@@ -88,7 +88,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
 ) -> None:
     """Given `nightgrid worker &` in the line before, When work is submitted, Then it is taken."""
     looks = iter([False, False, True])
-    monkeypatch.setattr(submit_module, "POLL_S", 0.0)
+    monkeypatch.setattr(running, "POLL_S", 0.0)
     monkeypatch.setattr(server, "is_up", lambda _: next(looks))
     monkeypatch.setattr(submitting, "submit", lambda *_, **__: "a" * 32)
     code, out, err = invoke("submit", write(PAIR))
@@ -112,7 +112,7 @@ def test_a_server_that_refuses_the_login_is_not_waited_for(
 def test_submit_without_a_server_is_one_line(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submit_module, "SERVER_PATIENCE_S", 0.0)
+    monkeypatch.setattr(running, "SERVER_PATIENCE_S", 0.0)
     code, out, err = invoke("submit", write(PAIR))
     assert (code, out) == (1, "")
     assert "start `nightgrid worker`" in err
@@ -124,6 +124,9 @@ def test_submit_without_a_server_is_one_line(
     assert out.startswith("0 queued, 0 working; no server runs at /")
     assert out.endswith("/server.sock\n"), "people see which side folder was looked at"
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://user:secret@127.0.0.1:9/0")
+    code, _, err = invoke("submit", write(PAIR))
+    named = "the Redis server at 127.0.0.1:9 does not answer; NIGHTGRID_REDIS_URL names it"
+    assert (code, err) == (1, f"nightgrid: {named}\n")
     code, out, _ = invoke("status")
     told = "the Redis server at 127.0.0.1:9 does not answer"
     assert (code, out) == (0, f"0 queued, 0 working; {told}\n")
@@ -132,7 +135,7 @@ def test_submit_without_a_server_is_one_line(
 def test_a_folder_of_other_files_is_no_lake_without_a_warning(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submit_module, "SERVER_PATIENCE_S", 0.0)
+    monkeypatch.setattr(running, "SERVER_PATIENCE_S", 0.0)
     others = Path("others").absolute()
     others.mkdir()
     (others / "notes.txt").touch()

@@ -19,6 +19,7 @@ from nightgrid.archive.outages import Outage
 from nightgrid.service.cli.serving import worker as worker_module
 from nightgrid.service.cli.serving.worker import _server_watched
 from nightgrid.service.options.shared_options import SETTINGS_PREFIX, default_budget
+from nightgrid.service.terminal import running
 from nightgrid.solvers.algebra import Budget
 from nightgrid.workers.cluster.server import server_binary
 from nightgrid.workers.settings import Settings
@@ -103,11 +104,11 @@ def test_a_part_of_a_cluster_starts_no_server(
     invoke: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given no server here, Then `--only` says which URL to set, and starts nothing."""
-    monkeypatch.setattr(worker_module, "SERVER_PATIENCE_S", 0.0)
+    monkeypatch.setattr(running, "SERVER_PATIENCE_S", 0.0)
     code, _, err = invoke("worker", "--only", "batch")
     assert code == 1
-    assert "start `nightgrid worker` without --only on this machine first, or set" in err
-    assert "NIGHTGRID_REDIS_URL, on every machine" in err
+    assert "start `nightgrid worker` on this machine and lake, or name one server" in err
+    assert "for all machines with NIGHTGRID_REDIS_URL" in err
 
 
 @pytest.mark.cluster
