@@ -52,7 +52,7 @@ from nightgrid.service.terminal.progress import solving_shown
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.registry import check_ask, game_plug, titles
+from nightgrid.solvers.registry import check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.sentences import plural
 
@@ -102,7 +102,7 @@ def solve(
     the best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several
     puzzles the largest of these.
     """
-    from nightgrid.service.options.reading import read_sources
+    from nightgrid.service.options.reading import LETTER_BOXED, read_sources
 
     chosen = chosen_ask(
         first=first,
@@ -121,10 +121,9 @@ def solve(
     def work(found: Found, published: Published) -> Exit:
         ask = chosen or game_plug(found.game).quick_ask
         check_ask(ask, found.game)
-        if disjoint and not service_plug(found.game).chains:
-            takers = titles([name for name, plug in ALL.items() if plug.chains])
-            title = game_plug(found.game).title
-            raise PermanentError(f"--disjoint is for {takers}; this is {title}")
+        if disjoint and found.game != LETTER_BOXED:
+            title, this = game_plug(LETTER_BOXED).title, game_plug(found.game).title
+            raise PermanentError(f"--disjoint is for {title}; this is {this}")
         puzzle, bound = rules.bind(found.game, published.puzzle, ask, published.clue)
         solve = _Solve(
             game=bound,
@@ -190,8 +189,10 @@ class _Solve:
 
     def _rank(self) -> tuple[Status, tuple[Any, ...]]:
         """Rank the solutions by how likely each was meant; draw the first."""
-        plug = service_plug(self.found.game)
-        plug.open_ranker(self.game)
+        from nightgrid.service.games.strands.ranking import progress_line, ranked_lines
+
+        ranking: Any = self.game
+        ranking.open(progress_line())
         outcome = self._solve(self.ask)
         read = game_named(self.found.game).solution_from_json
         solutions = tuple(map(read, outcome.solutions))
@@ -204,11 +205,11 @@ class _Solve:
             say_failure(outcome)
             return outcome.status, solutions
         ranker, took_ns = self.game.solver_version, outcome.statistics.kernel_ns
-        for line in plug.ranked_lines(outcome.solutions, ranker, took_ns):
+        for line in ranked_lines(outcome.solutions, ranker, took_ns):
             say(line)
         for first in solutions[:1]:
             say()
-            say_drawing(plug.view().solution(self.puzzle, first))
+            say_drawing(view(self.found.game).solution(self.puzzle, first))
         return outcome.status, solutions
 
     def disjoint(self) -> tuple[Status, tuple[Any, ...]]:

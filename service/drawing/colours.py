@@ -6,7 +6,7 @@ A colour is never all there is: what has one is told apart by its letters or wal
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping
 from typing import TypeVar
 
 Thing = TypeVar("Thing", bound=Hashable)
@@ -55,15 +55,6 @@ def tint(turn: float, light: float) -> str:
     """Return the tint at a turn of the circle of hues, 0 to 1, of a lightness from 0 to 1."""
     rgb = colorsys.hls_to_rgb(turn, light, _SATURATION)
     return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
-
-
-def apart(groups: Sequence[Sequence[Thing]]) -> dict[Thing, float]:
-    """Assign every item of some groups a hue, those of one group as far apart as can be."""
-    return {
-        thing: (j + i / len(groups)) / len(group)
-        for i, group in enumerate(groups)
-        for j, thing in enumerate(group)
-    }
 
 
 def distinct_colours(

@@ -71,8 +71,6 @@ class ServicePlug:
     """Whether one drawing is enough for a list of solutions, whose others are lines."""
     rule_options: tuple[GameOption, ...] = ()
     """Options that switch rules."""
-    chains: bool = False
-    """Whether solutions are chains of words, of which a set may share none."""
     sample: Path | None = None
     """The bundled archive, if there is one."""
     sample_days: int | None = None
@@ -115,16 +113,6 @@ class ServicePlug:
     def with_rules(self, puzzle: Any, said: Said) -> Any:  # noqa: ARG002
         """Apply to a puzzle what was asked of it rather than of the rules."""
         return puzzle
-
-    def open_ranker(self, game: Any) -> None:
-        """Open what the game answers `meant` with, if it does; show how far that is."""
-        raise NotImplementedError
-
-    def ranked_lines(
-        self, covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int
-    ) -> list[str]:
-        """Write the answer of `meant`, JSON values, in lines, in a game that answers it."""
-        raise NotImplementedError
 
     def levels(self) -> Sequence[str]:
         """Name the levels that `payloads` makes boards of; none if its boards are all alike."""

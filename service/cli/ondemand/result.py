@@ -14,7 +14,7 @@ import typer
 
 from nightgrid.service.cli.answers import say_best
 from nightgrid.service.cli.ondemand.job_sources import Jobs, Url, jobs_at, named_jobs
-from nightgrid.service.games import service_plug, view
+from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
 from nightgrid.service.terminal.console import (
     Exit,
@@ -152,9 +152,11 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
     if kind == "count" or not row["count"]:
         return
     if kind == "meant":
+        from nightgrid.service.games.strands.ranking import ranked_lines
+
         covers = [loads(text) for text in _texts(source, row)]
         ranker, took_ns = row["solver_version"], row["kernel_ns"]
-        for line in service_plug(row["game"]).ranked_lines(covers, ranker, took_ns):
+        for line in ranked_lines(covers, ranker, took_ns):
             say(line)
         return
     played, is_best = game(row["game"]), kind == "best"
@@ -166,10 +168,10 @@ def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:
         say_best(shown, puzzle, solutions)
         return
     for solution in solutions:
-        say()
         if puzzle is None:
             say(shown.line(solution))
         else:
+            say()
             say_drawing(shown.solution(puzzle, solution))
     if row["count"] > DRAWN_MAX:
         say()

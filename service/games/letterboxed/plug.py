@@ -64,7 +64,6 @@ class LetterBoxedServicePlug(ServicePlug):
             metavar="N",
         ),
     )
-    chains = True
 
     def payloads(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -60,21 +60,9 @@ class StrandsServicePlug(ServicePlug):
             "a word between two opposite sides is required (the default), there is exactly one, "
             "or it counts as a theme word.",
         ),
-        GameOption(
-            "crossing",
-            bool,
-            "words may cross. Default: no.",
-        ),
-        GameOption(
-            "repeats",
-            bool,
-            "a word may stand twice. Default: no.",
-        ),
-        GameOption(
-            "diagonal",
-            bool,
-            "words may step diagonally. Default: yes.",
-        ),
+        GameOption("crossing", bool, "words may cross. Default: no."),
+        GameOption("repeats", bool, "a word may stand twice. Default: no."),
+        GameOption("diagonal", bool, "words may step diagonally. Default: yes."),
         GameOption(
             "min_length",
             int,
@@ -83,10 +71,7 @@ class StrandsServicePlug(ServicePlug):
             metavar="N",
         ),
         GameOption(
-            "compound_parts",
-            int,
-            "most words in a spangram, 1 to 4. Default: 3.",
-            metavar="N",
+            "compound_parts", int, "most words in a spangram, 1 to 4. Default: 3.", metavar="N"
         ),
         GameOption(
             "part_zipf",
@@ -105,20 +90,6 @@ class StrandsServicePlug(ServicePlug):
             metavar="X",
         ),
     )
-
-    def open_ranker(self, game: Any) -> None:
-        """Open the vocabulary and the models; the first time vectors are made of them."""
-        from nightgrid.service.games.strands.ranking import open_ranker
-
-        open_ranker(game)
-
-    def ranked_lines(
-        self, covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int
-    ) -> list[str]:
-        """Write the likeliest covers, and what speaks for each word of the first."""
-        from nightgrid.service.games.strands.ranking import ranked_lines
-
-        return ranked_lines(covers, ranker, took_ns)
 
     def check_night(self, said: Said) -> None:
         """Refuse a number of words."""

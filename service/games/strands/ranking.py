@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
-from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
-from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.service.terminal.console import duration, sentence_of
 from nightgrid.service.terminal.progress import OnceLine
 from nightgrid.solvers.errors import PermanentError
@@ -74,14 +72,9 @@ def _terms_text(terms: Mapping[str, float]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {number:+.1f}" for name, number in strongest)
 
 
-def open_ranker(game: MeantGame) -> Ranker:
-    """Open what ranks on this machine, and show how far its vectors are if they are made."""
-    return game.open(_progress())
-
-
 @functools.cache
-def _progress() -> OnceLine:
-    """Make the line of the vectors: one, since rankers are known by it."""
+def progress_line() -> OnceLine:
+    """Make the line that shows how far the vectors are: one, since rankers are known by it."""
     return OnceLine("vectors of the vocabulary, made once and kept if stopped")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from rich.text import Text
 
 from nightgrid.service.drawing import View
-from nightgrid.service.drawing.colours import EDGE, PLAIN, apart, on, tint
+from nightgrid.service.drawing.colours import EDGE, PLAIN, on, tint
 from nightgrid.service.drawing.svg import Picture
 from nightgrid.service.drawing.text import Canvas, stacked, wrapped
 from nightgrid.solvers.errors import PermanentError
@@ -95,36 +95,25 @@ def layout(puzzle: Puzzle) -> Layout:
     layered = len(layer_of) == len(features) and all(
         len({layer_of[feature] for feature in tile}) == len(tile) for tile in puzzle.tiles
     )
-    if not layered:
-        return Layout(
-            columns=_columns(len(puzzle.tiles)),
-            layers=(),
-            shapes=puzzle.tiles,
-            tints=_tints([features]),
-        )
-    groups = [
-        sorted((f for f in features if layer_of[f] == layer), key=lambda f: (len(f), f))
-        for layer in layers
-    ]
-    shapes = []
-    for tile in puzzle.tiles:
-        here = {layer_of[feature]: feature for feature in tile}
-        shapes.append(tuple(here.get(layer) for layer in layers))
+    groups: Sequence[Sequence[str]] = [features]
+    shapes: Sequence[tuple[str | None, ...]] = puzzle.tiles
+    if layered:
+        groups = [
+            sorted((f for f in features if layer_of[f] == layer), key=lambda f: (len(f), f))
+            for layer in layers
+        ]
+        by_layer = ({layer_of[feature]: feature for feature in tile} for tile in puzzle.tiles)
+        shapes = [tuple(map(tile.get, layers)) for tile in by_layer]
     return Layout(
         columns=_columns(len(puzzle.tiles)),
-        layers=layers,
+        layers=layers if layered else (),
         shapes=tuple(shapes),
-        tints=_tints(groups),
+        tints={
+            feature: tint((j + i / len(groups)) / len(group), LIGHT[min(i, len(LIGHT) - 1)])
+            for i, group in enumerate(groups)
+            for j, feature in enumerate(group)
+        },
     )
-
-
-def _tints(layers: Sequence[Sequence[str]]) -> dict[str, str]:
-    turns = apart(layers)
-    return {
-        feature: tint(turns[feature], LIGHT[min(level, len(LIGHT) - 1)])
-        for level, layer in enumerate(layers)
-        for feature in layer
-    }
 
 
 def played(puzzle: Puzzle, walk: Walk) -> tuple[tuple[str, ...], ...]:
