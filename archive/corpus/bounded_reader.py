@@ -30,10 +30,6 @@ TEXT_BYTES_MAX = 256
 """Bytes that a text of one row may have; ids have 32."""
 MEMORY_BYTES = 2**30
 """Memory that reading a row group may take."""
-ANY_VALUES = 2**22
-"""Values that any row group may have."""
-VALUES_PER_BYTE = 64
-"""Beyond ANY_VALUES, values for each stored byte. Boards have up to about ten."""
 _UNREADABLE = 3
 """Exit code of the child where stderr says what is wrong with the row group."""
 
@@ -77,16 +73,6 @@ def _command(path: Path, group: int, columns: Sequence[str]) -> list[str]:
 
 def _write_batches(path: str, group: int, columns: Sequence[str]) -> None:
     with pq.ParquetFile(path) as file:
-        about = file.metadata.row_group(group)
-        chunks = [about.column(i) for i in range(about.num_columns)]
-        read = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
-        values = sum(chunk.num_values for chunk in read)
-        stored = sum(chunk.total_compressed_size for chunk in read)
-        if values > max(ANY_VALUES, VALUES_PER_BYTE * stored):
-            raise UnreadableGroupError(
-                f"{values:,} values are said to be in {stored:,} bytes; expected at most "
-                f"{VALUES_PER_BYTE} for each byte"
-            )
         schema = pa.schema([file.schema_arrow.field(name) for name in columns])
         with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
             for batch in file.iter_batches(BATCH_ROWS, [group], columns, use_threads=False):

@@ -15,17 +15,12 @@ from nightgrid.solvers.errors import PermanentError
 
 SMALL_ROWS = 4096
 """Rows of which all columns are read at once, and by one thread: others take longer to begin."""
-ZSTD_LEVEL = 1
-"""Higher levels make numbers and ids no smaller ..."""
-TEXT_ZSTD_LEVEL = 3
-"""... but of texts."""
 WITHOUT_DICTIONARY = (
     "job_id", "puzzle_id", "raw_sha256", "sha256", "key", "backend_id", "official_solution",
     "source_id", "url", "date", "seen_at", "fetched_at", "last_modified", "kernel_ns",
 )  # fmt: skip
-"""Columns whose values are written as they are, and whose texts with the lower level of zstd:
-either hardly a value stands twice, so that a dictionary would hold all of them, or the same value
-repeats, which zstd makes small by itself."""
+"""Columns whose values are written as they are: either hardly a value stands twice, so that a
+dictionary would hold all of them, or the same value repeats, which zstd makes small by itself."""
 BYTE_SPLIT_TABLE = "manifest"
 """The table whose lists of numbers are stored byte by byte, the first bytes of all before the
 second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
@@ -49,7 +44,6 @@ def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
             if field.name not in WITHOUT_DICTIONARY and leaf not in encodings
         ],
         compression="zstd",
-        compression_level={leaf: _level(field) for leaf, field in leaves(schema).items()},
         write_page_index=True,
         write_page_checksum=True,
     )
@@ -94,12 +88,6 @@ def _byte_split(schema: pa.Schema) -> list[str]:
         for leaf, field in leaves(schema).items()
         if pa.types.is_list(field.type) and field.type.value_type in (pa.int32(), pa.int64())
     ]
-
-
-def _level(field: pa.Field) -> int:
-    kind = field.type.value_type if pa.types.is_list(field.type) else field.type
-    is_text = pa.types.is_string(kind) and field.name not in WITHOUT_DICTIONARY
-    return TEXT_ZSTD_LEVEL if is_text else ZSTD_LEVEL
 
 
 class TableFile(pq.ParquetFile):  # type: ignore[misc]

@@ -219,21 +219,16 @@ in games that ask for the fewest of something how few that is and whether the of
 needs no more."""
 
 
-def ranks_schema(game: str) -> pa.Schema:
-    """Build the schema of a game's ranks.
-
-    For people: where the official solution stands among the best ones; 1 is the best one, null is
-    not among them. `best_count` is how many of them there are, at most the k of the ask. Current
-    revisions with an official solution, no drafts.
+RANKS = _schema(
+    "gold.ranks",
     """
-    return _schema(
-        f"gold.{game}_ranks",
-        """
-        game string, date date32, level string, revision int32, puzzle_id string, ask string,
-        status string, best_count int64?, official_rank int64?
-        """,
-    )
-
+    game string, date date32, level string, revision int32, puzzle_id string, ask string,
+    status string, best_count int64?, official_rank int64?
+    """,
+)
+"""For people: where the official solution stands among the best ones; 1 is the best one, null is
+not among them. `best_count` is how many of them there are, at most the k of the ask. Current
+revisions with an official solution, no drafts."""
 
 RUNTIMES = _schema(
     "gold.runtimes",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,10 +68,9 @@ def find_boards(lake: Lake, reference: Reference) -> list[Board]:
     question; a puzzle that stood on several dates has the last of these. Raises PermanentError, in
     one sentence, when there is no lake, no such puzzle, or more than one for a prefix.
     """
-    with _damage_named(lake):
-        if isinstance(reference, DateReference):
-            return _on_date(lake, reference)
-        return [_with_id(lake, reference)]
+    if isinstance(reference, DateReference):
+        return _on_date(lake, reference)
+    return [_with_id(lake, reference)]
 
 
 def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[Board]:
@@ -81,13 +80,9 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
     rule of today. Raises PermanentError where a table is damaged.
     """
     wanted = pa.array(sorted(dates), pa.date32())
-    with _damage_named(lake):
-        # The whole table, which a night that draws its report has in memory.
-        editions = lake.read_table(editions_path(game), EDITIONS)
-        editions = editions.filter(pc.is_in(editions.column("date"), value_set=wanted))
-        rows = _in_order(game, _last_revisions(editions))
-        ids = pa.array([row["puzzle_id"] for row in rows], pa.string())
-        table = read_boards(lake, game, ids)
+    rows = _in_order(game, editions_among(lake, game, "date", wanted))
+    ids = pa.array([row["puzzle_id"] for row in rows], pa.string())
+    table = read_boards(lake, game, ids)
     arrays = arrays_of(table)
     row_of = {name: row for row, name in enumerate(table.column("puzzle_id").to_pylist())}
     bound = open_game(lake, game)
@@ -98,15 +93,6 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
                 puzzle = bound.from_arrays(arrays, row_of[row["puzzle_id"]])
                 boards.append(_board(lake, game, puzzle, row))
     return boards
-
-
-@contextmanager
-def _damage_named(lake: Lake) -> Iterator[None]:
-    """Raise NotInLakeError for what Arrow raises where columns of a table do not fit."""
-    try:
-        yield
-    except pa.ArrowException as error:
-        raise NotInLakeError("a table of ", lake.url, " is damaged") from error
 
 
 def check_has_puzzles(lake: Lake, *folders: str) -> None:

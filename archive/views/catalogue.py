@@ -17,27 +17,25 @@ from nightgrid.archive.lake.tables import (
     EDITIONS,
     QUARANTINE,
     RANK_ACCURACY,
+    RANKS,
     RESULTS,
     RUNTIMES,
     SOLUTIONS,
-    ranks_schema,
 )
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
 from nightgrid.archive.results.contradictions import ANSWER_COLUMNS
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH
-from nightgrid.archive.results.gold.rank_accuracy import PATH as RANKS_PATH
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH, RUNTIMES_PATH
+from nightgrid.archive.results.gold.rank_accuracy import PATH as ACCURACY_PATH
 from nightgrid.archive.views.rows import (
     CORPORA_ROWS,
     Rows,
     contradiction_rows,
     corpus_rows,
     games_kept,
-    games_ranked,
     quarantine_rows,
     read_drafts,
     read_observations,
     read_puzzles,
-    read_ranks,
     read_revisions,
     result_rows,
     rows_of_file,
@@ -93,7 +91,6 @@ class View:
 @cache
 def views() -> dict[str, View]:
     """Name the views, in the order in which they are listed."""
-    ranks = ranks_schema(games_ranked()[0])
     found = [
         _view(
             "counts",
@@ -134,14 +131,14 @@ def views() -> dict[str, View]:
         _view(
             "ranks",
             "where official solutions stand among the best",
-            ranks,
-            rows_of_games(read_ranks, *games_ranked()),
+            RANKS,
+            rows_of_file(RANKS_PATH, RANKS),
         ),
         _view(
             "rank_accuracy",
             "which place the published solution takes when covers are ranked, by ranker",
             RANK_ACCURACY,
-            rows_of_file(RANKS_PATH, RANK_ACCURACY),
+            rows_of_file(ACCURACY_PATH, RANK_ACCURACY),
         ),
         _view(
             "quarantine",

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpora import corpora_in, corpus_folder
-from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.games import has_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path, observations
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
@@ -22,13 +22,11 @@ from nightgrid.archive.lake.tables import (
     CORPUS_ROWS,
     EDITIONS,
     fields,
-    ranks_schema,
 )
 from nightgrid.archive.lookup.listing import list_quarantine
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import contradicting_answers
 from nightgrid.archive.results.files import RESULT_FILES, SOLUTION_FILES, ranges_where
-from nightgrid.archive.results.gold.gold import ranks_path
 from nightgrid.archive.results.results import once_a_job
 from nightgrid.solvers.registry import GAMES
 
@@ -43,11 +41,6 @@ CORPORA_ROWS = pa.schema([*fields("corpus_id string, corpus string, game string"
 def games_kept() -> tuple[str, ...]:
     """Name the games that a lake can have."""
     return tuple(filter(has_plug, GAMES))
-
-
-def games_ranked() -> tuple[str, ...]:
-    """Name the games whose official solutions have ranks."""
-    return tuple(game for game in games_kept() if archive_plug(game).ranked)
 
 
 def rows_of_file(path: str, schema: pa.Schema) -> Rows:
@@ -73,11 +66,6 @@ def read_drafts(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
 def read_revisions(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
     """Read every edition, replaced ones and drafts included."""
     return lake.read_table(editions_path(game), EDITIONS, columns)
-
-
-def read_ranks(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
-    """Read where official solutions stand, as the last night of the game has written it."""
-    return lake.read_table(ranks_path(game), ranks_schema(game), columns)
 
 
 def read_observations(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:

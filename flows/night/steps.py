@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.ingest import fetch as fetching
 from nightgrid.archive.ingest import normalise as normalising
@@ -28,7 +29,6 @@ from nightgrid.archive.results.contradictions import (
     note_compared,
 )
 from nightgrid.archive.results.gold import gold
-from nightgrid.archive.results.gold.gold import ranks_path
 from nightgrid.archive.results.gold.rank_accuracy import write_accuracy
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
@@ -246,7 +246,7 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
         **({"rankings": write_accuracy(lake)} if MEANT in game.asks else {}),
         "counts by date": gold.COUNTS_PATH,
         "runtimes": gold.RUNTIMES_PATH,
-        "ranks": ranks_path(game.game),
+        **({"ranks": gold.RANKS_PATH} if archive_plug(game.game).ranked else {}),
         "results": "results",
         **({"dictionaries": "dictionaries"} if game_plug(game.game).own_words else {}),
         "editions": editions_path(game.game),

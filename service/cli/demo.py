@@ -124,12 +124,12 @@ def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
 def official_ranks(lake: Lake, game: str) -> dict[str, int | None]:
     """Return the rank of each date's official solution among the best; {} without ranks."""
     from nightgrid.archive.games import archive_plug
-    from nightgrid.archive.lake.tables import ranks_schema
-    from nightgrid.archive.results.gold.gold import ranks_path
+    from nightgrid.archive.lake.tables import RANKS
+    from nightgrid.archive.results.gold.gold import RANKS_PATH
 
     if not archive_plug(game).ranked:
         return {}
-    table = lake.read_table(ranks_path(game), ranks_schema(game))
+    table = lake.read_table(RANKS_PATH, RANKS)
     return {row["date"].isoformat(): row["official_rank"] for row in table.to_pylist()}
 
 

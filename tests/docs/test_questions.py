@@ -16,8 +16,8 @@ import nightgrid
 from docs.questions import PAGE, PICTURES, QUESTIONS, answer, answers_in, charts, command, write
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, ranks_schema
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RANKS
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH
 from nightgrid.service.cli.app import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,7 +82,7 @@ class SmallLake:
         counts = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
         more = table([*self.strands, *self.letterboxed], COUNTS_BY_DATE)
         lake.write_table(COUNTS_PATH, pa.concat_tables([counts, more]))
-        lake.write_table(ranks_path("strands"), table(self.ranks, ranks_schema("strands")))
+        lake.write_table(RANKS_PATH, table(self.ranks, RANKS))
         lake.write_table(editions_path("letterboxed"), table(self.editions, EDITIONS))
 
 

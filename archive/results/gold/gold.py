@@ -21,7 +21,7 @@ from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, ranks_schema
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RANKS, RESULTS, RUNTIMES
 from nightgrid.archive.results.files import RESULTS_FOLDER, SOLUTIONS_FOLDER
 from nightgrid.archive.results.results import once_a_job, scan_results, solutions_of
 from nightgrid.archive.results.statuses import PROVEN, is_among
@@ -42,6 +42,7 @@ UNPUBLISHED = "unpublished"
 _TIMES = ("job_id", "run_id", "puzzle_id", "status", "kernel_ns", "states")
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
+RANKS_PATH = "gold/ranks.parquet"
 PENDING = "pending"
 """Status of an edition whose puzzle has no result yet."""
 
@@ -92,7 +93,7 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
         return ()
     best = next((ask for ask in asks if ask.kind == "best"), None)
     ranked = best is not None and archive_plug(game.name).ranked
-    outputs = [COUNTS_PATH, RUNTIMES_PATH, *([ranks_path(game.name)] * ranked)]
+    outputs = [COUNTS_PATH, RUNTIMES_PATH, *([RANKS_PATH] * ranked)]
     fingerprint = _fingerprint(lake, game, asks)
     saved = fingerprint.saved_result()
     if saved is not None and saved.get("made") == _made(lake, outputs):
@@ -105,7 +106,7 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
         RUNTIMES_PATH: runtimes(lake, game, asks, answers, stands),
     }
     if best is not None and ranked:
-        tables[ranks_path(game.name)] = official_ranks(lake, game, editions, best, answers)
+        tables[RANKS_PATH] = official_ranks(lake, game, editions, best, answers)
     told = [_put(lake, path, table, game.name) for path, table in tables.items()]
     fingerprint.save({"made": _made(lake, outputs)})
     return tuple(filter(None, told))
@@ -240,11 +241,6 @@ def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
     return told
 
 
-def ranks_path(game: str) -> str:
-    """Name the table of a game's ranks."""
-    return f"gold/{game}_ranks.parquet"
-
-
 def official_ranks(
     lake: Lake,
     game: Game[Any, Any],
@@ -278,8 +274,7 @@ def official_ranks(
         is_ranked, pa.array(list(map(len, best)), pa.int64()), pa.scalar(None, pa.int64())
     )
     columns["official_rank"] = pa.chunked_array([pa.array(ranks, pa.int64())])
-    schema = ranks_schema(game.name)
-    return pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
+    return pa.table([columns[field.name].cast(field.type) for field in RANKS], schema=RANKS)
 
 
 def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:

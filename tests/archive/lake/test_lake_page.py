@@ -20,7 +20,6 @@ SCHEMAS = {
     for value in (
         *vars(tables).values(),
         *(archive_plug(game).puzzles() for game in GAMES),
-        *(tables.ranks_schema(game) for game in GAMES if archive_plug(game).ranked),
     )
     if isinstance(value, pa.Schema) and value.metadata
 }

@@ -12,8 +12,8 @@ import pytest
 
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, ranks_schema
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RANKS, RESULTS
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH
 from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import GameReport
@@ -64,7 +64,7 @@ def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words:
     for row in lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist():
         assert (row["status"], row["official_solution_valid"]) == ("solved", True)
         assert row["count"] >= 1
-    ranks = lake.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()
+    ranks = lake.read_table(RANKS_PATH, RANKS).to_pylist()
     assert len(ranks) == DAYS
     assert all(1 <= row["official_rank"] <= row["best_count"] <= 10 for row in ranks)
     assert all(Path(path).exists() for path in report.paths.values())
@@ -106,7 +106,7 @@ def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
     assert drafts == [(TO_COME, 1), (TO_COME, 2)]
     for path, schema in (
         (COUNTS_PATH, COUNTS_BY_DATE),
-        (ranks_path("strands"), ranks_schema("strands")),
+        (RANKS_PATH, RANKS),
     ):
         dates = [row["date"] for row in lake.read_table(path, schema).to_pylist()]
         assert len(dates) == DAYS

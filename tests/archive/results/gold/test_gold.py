@@ -15,8 +15,8 @@ from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS, SOLUTIONS, ranks_schema
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, ranks_path, write_gold
+from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RANKS, RESULTS, SOLUTIONS
+from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH, write_gold
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
@@ -78,7 +78,7 @@ def test_a_rank_is_found_whatever_path_a_word_takes_and_is_null_where_there_is_n
     put(filled, editions[1], "solved", [official[0]], "r1")
     put(filled, editions[2], "over_budget", [], "r2")
     write_gold(filled, STRANDS, ASKS)
-    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands"))
+    ranks = filled.read_table(RANKS_PATH, RANKS)
     found = [(r["status"], r["best_count"], r["official_rank"]) for r in ranks.to_pylist()]
     assert found == [
         ("solved", 3, 2),
@@ -94,13 +94,13 @@ def test_solutions_of_another_run_of_the_same_job_are_not_mixed_in(filled: Lake)
     put(filled, edition, "solved", [json.loads(edition["official_solution"])], "r0")
     put(filled, edition, "solved", [json.loads(other["official_solution"])] * 2, "r1")
     write_gold(filled, STRANDS, ASKS)
-    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands"))
+    ranks = filled.read_table(RANKS_PATH, RANKS)
     assert ranks.to_pylist()[0]["best_count"] == 1
 
 
 def test_who_did_not_ask_for_the_best_gets_no_ranks(filled: Lake) -> None:
     write_gold(filled, STRANDS)
-    assert not filled.exists(ranks_path("strands"))
+    assert not filled.exists(RANKS_PATH)
 
 
 def test_damaged_results_are_passed_over_and_named(filled: Lake) -> None:
@@ -112,7 +112,7 @@ def test_damaged_results_are_passed_over_and_named(filled: Lake) -> None:
         assert skipped_files()["results/r0.parquet"].startswith("results/r0.parquet is damaged: ")
     finally:
         forget("results/r0.parquet")
-    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()
+    ranks = filled.read_table(RANKS_PATH, RANKS).to_pylist()
     assert ranks[0]["status"] == "pending"
 
 
@@ -162,5 +162,5 @@ def test_official_solutions_of_the_same_inputs_are_looked_at_once(
     # An answer of another run is looked at.
     put(filled, editions[1], "solved", [official], "r1")
     write_gold(filled, STRANDS, ASKS)
-    ranks = filled.read_table(ranks_path("strands"), ranks_schema("strands")).to_pylist()
+    ranks = filled.read_table(RANKS_PATH, RANKS).to_pylist()
     assert [row["best_count"] for row in ranks[:2]] == [1, 1]
