@@ -11,13 +11,7 @@ import nightgrid.solvers.lexicon
 from nightgrid.archive.words import lexicon_cache
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.lexicon.compile import (
-    compile_lexicon,
-    compile_sorted,
-    digest_of,
-    read_canonical,
-    text_of,
-)
+from nightgrid.solvers.lexicon.compile import compile_lexicon, compile_text, digest_of, text_of
 from nightgrid.solvers.lexicon.english import english_phrases, english_words
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
@@ -114,11 +108,7 @@ def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:
     text = lake.read_bytes(path)
     if digest_of(text) != lexicon_id:
         raise PermanentError(f"{path} is damaged: its text has the id {digest_of(text)}")
-    try:
-        lexicon = compile_sorted(*read_canonical(text))
-    except PermanentError as error:
-        raise PermanentError(f"{path} is no lexicon: {error}") from error
-    return lexicon_cache.keep(lexicon)
+    return lexicon_cache.keep(compile_text(text))
 
 
 def _read(path: Path) -> bytes:

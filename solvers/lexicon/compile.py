@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,39 +21,12 @@ BETWEEN_WORDS = " "
 is spelled without spaces, as on a board."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phrases:
-    """Pairs of words, each once, ascending by the index of the first and then the second."""
+COMPILE_VERSION = 2
+"""Raised whenever the same words would give other arrays: older caches are not opened then."""
+LETTERS_MAX = 2**31 - 1
+"""Most letters of all words together: offsets and nodes are counted in 32 bits."""
 
-    first: npt.NDArray[np.int32]
-    second: npt.NDArray[np.int32]
-    centizipf: npt.NDArray[np.int16]
-
-    @classmethod
-    def of(cls, rows: Sequence[tuple[int, int, int]]) -> Phrases:
-        """Lay rows of (first, second, centizipf) out as columns."""
-        columns = np.array(rows, np.int32).reshape(-1, 3).T
-        return cls(
-            first=columns[0].copy(), second=columns[1].copy(), centizipf=columns[2].astype(np.int16)
-        )
-
-
-def canonical_text(
-    words: Sequence[str], centizipf: npt.NDArray[np.int16], phrases: Phrases
-) -> bytes:
-    """Write a lexicon, in UTF-8: its words, one "WORD<TAB>centizipf" a line, then its phrases.
-
-    Words are in order (by code points); phrases, "WORD WORD<TAB>centizipf", by first and then
-    second word.
-    """
-    lines = [f"{word}\t{value}\n" for word, value in zip(words, centizipf.tolist(), strict=True)]
-    lines += [
-        f"{words[first]}{BETWEEN_WORDS}{words[second]}\t{value}\n"
-        for first, second, value in zip(
-            phrases.first.tolist(), phrases.second.tolist(), phrases.centizipf.tolist(), strict=True
-        )
-    ]
-    return "".join(lines).encode("utf-8", "surrogatepass")
+K = TypeVar("K")
 
 
 def digest_of(text: bytes) -> str:
@@ -62,66 +34,44 @@ def digest_of(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()[:ID_HEX_DIGITS]
 
 
-def read_canonical(text: bytes) -> tuple[list[str], npt.NDArray[np.int16], Phrases]:
-    """Read a canonical text back into sorted words, their frequencies and the phrases.
+def text_of(lexicon: Lexicon) -> bytes:
+    """Write a lexicon's canonical text, from which it can be compiled again.
 
-    Raises PermanentError, naming the line, for a text that `canonical_text` cannot have written.
+    UTF-8: its words, one "WORD<TAB>centizipf" a line, then its phrases, "WORD WORD<TAB>centizipf".
+    Words are in order (by code points), phrases by first and then second word.
     """
-    try:
-        lines = text.decode("utf-8", "surrogatepass").split("\n")
-    except UnicodeDecodeError as error:
-        raise PermanentError(f"byte {error.start} of a lexicon is not UTF-8") from error
-    if lines.pop() or not lines:
-        raise PermanentError("the text of a lexicon ends within a line")
-    values = [_split(number, line) for number, line in enumerate(lines, 1)]
-    count = next((i for i, (name, _) in enumerate(values) if BETWEEN_WORDS in name), len(values))
-    words = [name for name, _ in values[:count]]
-    _check_order(words, 1)
-    index = {word: number for number, word in enumerate(words)}
-    rows: list[tuple[int, int, int]] = []
-    for number, (name, value) in enumerate(values[count:], count + 1):
-        first, between, second = name.partition(BETWEEN_WORDS)
-        if not between or first not in index or second not in index:
-            raise PermanentError(
-                f"line {number} of a lexicon is {lines[number - 1][:80]!r};"
-                " expected two of its words"
-            )
-        rows.append((index[first], index[second], value))
-    _check_order([row[:2] for row in rows], count + 1)
-    centizipf = np.array([value for _, value in values[:count]], np.int16)
-    return words, centizipf, Phrases.of(rows)
+    words = words_of(lexicon)
+    seconds = zip(lexicon.phrase_second.tolist(), lexicon.phrase_centizipf.tolist(), strict=True)
+    lines = [
+        f"{word}\t{value}\n" for word, value in zip(words, lexicon.centizipf.tolist(), strict=True)
+    ]
+    lines += [
+        f"{word}{BETWEEN_WORDS}{words[second]}\t{value}\n"
+        for word, size in zip(words, np.diff(lexicon.phrase_offsets).tolist(), strict=True)
+        for second, value in islice(seconds, size)
+    ]
+    return "".join(lines).encode("utf-8", "surrogatepass")
 
 
-def _split(number: int, line: str) -> tuple[str, int]:
-    name, tab, value = line.partition("\t")
-    fits = value.isdecimal() and value.isascii() and len(value) <= len(str(CENTIZIPF_MAX))
-    if not name or not tab or not fits or int(value) > CENTIZIPF_MAX:
-        raise PermanentError(
-            f"line {number} of a lexicon is {line[:80]!r}; expected WORD, a TAB and centizipf"
-        )
-    return name, int(value)
+def words_of(lexicon: Lexicon) -> list[str]:
+    """Spell every word, in order."""
+    points = lexicon.alphabet[lexicon.letters]
+    text = points.tobytes().decode("utf-32-le", "surrogatepass")
+    return [text[start:stop] for start, stop in pairwise(lexicon.offsets.tolist())]
 
 
-def _check_order(names: Sequence[str] | Sequence[tuple[int, int]], first_line: int) -> None:
-    for number, (one, other) in enumerate(pairwise(names), first_line + 1):
-        if one >= other:  # type: ignore[operator]
-            raise PermanentError(f"line {number} of a lexicon is not in order")
-
-
-def spell(
-    alphabet: npt.NDArray[np.uint32], letters: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]
-) -> list[str]:
-    """Spell words that lie in flat arrays."""
-    text = alphabet[letters].tobytes().decode("utf-32-le", "surrogatepass")
-    return [text[start:stop] for start, stop in pairwise(offsets.tolist())]
-
-
-K = TypeVar("K")
-
-COMPILE_VERSION = 2
-"""Raised whenever the same words would give other arrays: older caches are not opened then."""
-LETTERS_MAX = 2**31 - 1
-"""Most letters of all words together: offsets and nodes are counted in 32 bits."""
+def compile_text(text: bytes) -> Lexicon:
+    """Compile a canonical text again."""
+    words: list[tuple[str, int]] = []
+    phrases: list[tuple[str, str, int]] = []
+    for line in text.decode("utf-8", "surrogatepass").split("\n")[:-1]:
+        name, value = line.split("\t")
+        first, _, second = name.partition(BETWEEN_WORDS)
+        if second:
+            phrases.append((first, second, int(value)))
+        else:
+            words.append((name, int(value)))
+    return compile_lexicon(words, phrases)
 
 
 def compile_lexicon(
@@ -150,11 +100,33 @@ def compile_lexicon(
         for first, second, centizipf in phrases
         if first in index and second in index
     )
-    return compile_sorted(
-        spelled,
-        np.array([best[word] for word in spelled], np.int16),
-        Phrases.of([(*pair, pairs[pair]) for pair in sorted(pairs)]),
-    )
+    rows = np.array([(*pair, pairs[pair]) for pair in sorted(pairs)], np.int32).reshape(-1, 3)
+    sizes = np.fromiter(map(len, spelled), np.int64, len(spelled))
+    letter_count = int(sizes.sum())
+    if letter_count > LETTERS_MAX:
+        raise PermanentError(
+            f"a lexicon has {letter_count} letters; expected at most {LETTERS_MAX}"
+        )
+    points = np.frombuffer("".join(spelled).encode("utf-32-le", "surrogatepass"), np.uint32)
+    alphabet = np.unique(points)
+    if len(alphabet) > ALPHABET_MAX:
+        raise PermanentError(
+            f"a lexicon has {len(alphabet)} different letters; expected at most {ALPHABET_MAX}"
+        )
+    letters = np.searchsorted(alphabet, points).astype(np.uint8)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    firsts = np.searchsorted(rows[:, 0], np.arange(len(spelled) + 1))
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "alphabet": alphabet,
+        "letters": letters,
+        "offsets": offsets,
+        "centizipf": np.array([best[word] for word in spelled], np.int16),
+        **_trie(letters, offsets),
+        "phrase_offsets": firsts.astype(np.int32),
+        "phrase_second": rows[:, 1].copy(),
+        "phrase_centizipf": rows[:, 2].astype(np.int16),
+    }
+    return sealed(digest_of(text_of(sealed("", arrays))), arrays)
 
 
 def _highest(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
@@ -170,39 +142,6 @@ def _highest(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
     return best
 
 
-def compile_sorted(
-    words: Sequence[str], centizipf: npt.NDArray[np.int16], phrases: Phrases
-) -> Lexicon:
-    """Compile words and phrases that are already strictly ascending (words by code points)."""
-    sizes = np.fromiter(map(len, words), np.int64, len(words))
-    letter_count = int(sizes.sum())
-    if letter_count > LETTERS_MAX:
-        raise PermanentError(
-            f"a lexicon has {letter_count} letters; expected at most {LETTERS_MAX}"
-        )
-    points = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
-    alphabet = np.unique(points)
-    if len(alphabet) > ALPHABET_MAX:
-        raise PermanentError(
-            f"a lexicon has {len(alphabet)} different letters; expected at most {ALPHABET_MAX}"
-        )
-    letters = np.searchsorted(alphabet, points).astype(np.uint8)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "alphabet": alphabet,
-        "letters": letters,
-        "offsets": offsets,
-        "centizipf": centizipf,
-        **_trie(letters, offsets),
-        "phrase_offsets": np.searchsorted(phrases.first, np.arange(len(words) + 1)).astype(
-            np.int32
-        ),
-        "phrase_second": phrases.second,
-        "phrase_centizipf": phrases.centizipf,
-    }
-    return sealed(digest_of(canonical_text(words, centizipf, phrases)), arrays)
-
-
 def sealed(lexicon_id: str, arrays: dict[str, npt.NDArray[Any]]) -> Lexicon:
     """Bind arrays into a lexicon, never to be written to again.
 
@@ -216,22 +155,6 @@ def sealed(lexicon_id: str, arrays: dict[str, npt.NDArray[Any]]) -> Lexicon:
         has_frequencies=bool((arrays["centizipf"] != UNKNOWN_CENTIZIPF).any()),
         **arrays,
     )
-
-
-def words_of(lexicon: Lexicon) -> list[str]:
-    """Spell every word, in order."""
-    return spell(lexicon.alphabet, lexicon.letters, lexicon.offsets)
-
-
-def text_of(lexicon: Lexicon) -> bytes:
-    """Write a lexicon's canonical text, from which it can be compiled again."""
-    sizes = np.diff(lexicon.phrase_offsets)
-    phrases = Phrases(
-        first=np.repeat(np.arange(len(lexicon), dtype=np.int32), sizes),
-        second=lexicon.phrase_second,
-        centizipf=lexicon.phrase_centizipf,
-    )
-    return canonical_text(words_of(lexicon), lexicon.centizipf, phrases)
 
 
 def _trie(

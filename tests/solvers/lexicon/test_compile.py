@@ -9,9 +9,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.compile import (
     CENTIZIPF_MAX,
     compile_lexicon,
-    compile_sorted,
+    compile_text,
     digest_of,
-    read_canonical,
     text_of,
     words_of,
 )
@@ -78,7 +77,7 @@ def test_the_canonical_text_is_what_names_a_lexicon_and_gives_it_back(words):
     lexicon = compile_lexicon(words)
     text = text_of(lexicon)
     assert digest_of(text) == lexicon.lexicon_id
-    again = compile_sorted(*read_canonical(text))
+    again = compile_text(text)
     assert again.lexicon_id == lexicon.lexicon_id
     for name, array in lexicon.arrays().items():
         np.testing.assert_array_equal(array, again.arrays()[name])
@@ -111,7 +110,7 @@ def test_phrases_of_known_words_stand_by_first_word_with_their_highest_frequency
 @given(PHRASES)
 def test_phrases_are_in_the_text_that_names_a_lexicon(phrases):
     lexicon = compile_lexicon(SHORT_WORDS, phrases)
-    again = compile_sorted(*read_canonical(text_of(lexicon)))
+    again = compile_text(text_of(lexicon))
     assert again.lexicon_id == lexicon.lexicon_id
     assert phrases_of(again) == phrases_of(lexicon)
     plain = compile_lexicon(SHORT_WORDS)
