@@ -15,11 +15,9 @@ other, of which the fourth takes one: so they must not be all on one side.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.letterboxed.check import text_of
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.reductions.problems import formula as formulas
@@ -27,8 +25,6 @@ from nightgrid.solvers.reductions.problems.formula import Assignment, Formula
 from nightgrid.solvers.reductions.problems.letters import distinct_letters
 from nightgrid.solvers.reductions.reduced import Reduced
 
-Play = tuple[int, ...]
-"""The side of every letter, in the order of play; the letter that two words share counts once."""
 HOME, TRUE, FALSE, AWAY = range(4)
 """The sides: that of S, the two between which variables choose, and that of z."""
 RULES = "chains=1 min_letters=1"
@@ -96,82 +92,15 @@ def _word(formula: Formula, letters: Letters) -> str:
 
 
 def solution_of(reduced: Reduced[Formula, Puzzle], chain: Chain) -> Assignment:
-    """Find how the word is played, read the assignment off the sides, and check both.
+    """Find the assignment that the word is played by, and check it.
 
     A chain names words and no sides. They are found variable by variable, a clause's stretch of
-    the word as soon as its variables are decided; `assignment_of` takes sides found in any way.
-    Raises PermanentError where there are none, and for a chain of another word.
+    the word as soon as its variables are decided. Raises PermanentError where there are none, and
+    for a chain of another word.
     """
+    if chain.words != reduced.puzzle.dictionary:
+        raise PermanentError("the chain is not the board's only word")
     model = next(formulas.assignments(reduced.instance, formulas.not_all_equal), None)
     if model is None:
         raise PermanentError("the word cannot be played so that it collects every letter")
-    own, play = play_of(reduced, model)
-    if own != chain:
-        raise PermanentError("the chain is not the board's only word")
-    return assignment_of(reduced, chain, play)
-
-
-def assignment_of(reduced: Reduced[Formula, Puzzle], chain: Chain, play: Play) -> Assignment:
-    """Read the assignment off a play, and check both.
-
-    A variable is true whose first x is taken on side 2; one that stands in no clause is false.
-    """
-    check_play(reduced.puzzle, chain, play)
-    (word,) = chain.words
-    letters = letters_of(reduced.instance)
-    assignment = tuple(
-        v in letters.x and play[word.index(letters.x[v])] == TRUE
-        for v in range(reduced.instance.variables)
-    )
-    formulas.check_assignment(reduced.instance, assignment, formulas.not_all_equal)
-    return assignment
-
-
-def play_of(reduced: Reduced[Formula, Puzzle], assignment: Assignment) -> tuple[Chain, Play]:
-    """Play the word as a satisfying assignment says."""
-    formula = reduced.instance
-    formulas.check_assignment(formula, assignment, formulas.not_all_equal)
-    times = formula.occurrences
-    mine = [TRUE if value else FALSE for value in assignment]
-    other = [TRUE + FALSE - side for side in mine]
-    play = [HOME]
-    used = [v for v, count in enumerate(times) if count]
-    for v in used:
-        play += [mine[v], other[v]] * times[v] + [HOME]
-    for v in used:
-        play += [mine[v], AWAY] * times[v]
-    for clause in formula.clauses:
-        for v in clause:
-            play += [other[v], mine[v], HOME]
-        rarer = TRUE if sum(assignment[v] for v in clause) == 1 else FALSE
-        play += [rarer, HOME]
-    (word,) = reduced.puzzle.dictionary or ("",)
-    pads = len(word) - len(play)
-    play += [AWAY, HOME] * (pads // 2)
-    return Chain(words=(word,)), tuple(play)
-
-
-def check_play(puzzle: Puzzle, chain: Chain, play: Play) -> None:
-    """Raise PermanentError naming what a play breaks of article 000, Definition 6; else return."""
-    known = set(puzzle.dictionary or ())
-    for i, word in enumerate(chain.words):
-        if word not in known:
-            raise PermanentError(f"{word:.40} is no word of the dictionary")
-        if i and word[0] != chain.words[i - 1][-1]:
-            raise PermanentError(f"{word:.40} does not begin where the word before it ended")
-    letters = text_of(chain)
-    if len(letters) != len(play):
-        raise PermanentError(f"{len(letters)} letters are played on {len(play)} sides")
-    for i, (letter, side) in enumerate(zip(letters, play, strict=True)):
-        if letter not in puzzle.sides[side]:
-            raise PermanentError(f"letter {i + 1}, {letter}, is not on side {side + 1}")
-        if i and play[i - 1] == side:
-            raise PermanentError(f"letters {i} and {i + 1} are both taken on side {side + 1}")
-    taken = Counter(zip(play, letters, strict=True))
-    for side, text in enumerate(puzzle.sides):
-        for letter, wanted in Counter(text).items():
-            if taken[side, letter] < wanted:
-                raise PermanentError(
-                    f"side {side + 1} has {letter} {wanted} times; it is taken"
-                    f" {taken[side, letter]} times"
-                )
+    return model

@@ -11,6 +11,8 @@ from collections import Counter
 from typing import Any
 
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.letterboxed.check import text_of
+from nightgrid.solvers.letterboxed.puzzle import Puzzle as LetterBoxed
 from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.pips.solution import Placement, Solution
 from nightgrid.solvers.reductions import (
@@ -21,9 +23,21 @@ from nightgrid.solvers.reductions import (
     subset_sum_to_pips,
 )
 from nightgrid.solvers.reductions.blocks import route
+from nightgrid.solvers.reductions.not_all_equal_to_letterboxed import (
+    AWAY,
+    FALSE,
+    HOME,
+    TRUE,
+    letters_of,
+)
 from nightgrid.solvers.reductions.problems.choices import check_matching, check_subset
 from nightgrid.solvers.reductions.problems.flow_free import Flows, check_flows
-from nightgrid.solvers.reductions.problems.formula import Assignment, check_assignment, exactly_one
+from nightgrid.solvers.reductions.problems.formula import (
+    Assignment,
+    check_assignment,
+    exactly_one,
+    not_all_equal,
+)
 from nightgrid.solvers.reductions.reduced import Reduced
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
@@ -207,3 +221,73 @@ def straight_path(puzzle: Puzzle, entry: Entry) -> tuple[Cell, ...]:
     if found is None:
         raise PermanentError(f"{entry.word} needs a diagonal step on its cells")
     return found
+
+
+Play = tuple[int, ...]
+"""The side of every letter, in the order of play; the letter that two words share counts once."""
+
+
+def play_of(reduced: Reduced[Any, Any], assignment: Assignment) -> tuple[Chain, Play]:
+    """Play the word as a satisfying assignment says."""
+    formula = reduced.instance
+    check_assignment(formula, assignment, not_all_equal)
+    times = formula.occurrences
+    mine = [TRUE if value else FALSE for value in assignment]
+    other = [TRUE + FALSE - side for side in mine]
+    play = [HOME]
+    used = [v for v, count in enumerate(times) if count]
+    for v in used:
+        play += [mine[v], other[v]] * times[v] + [HOME]
+    for v in used:
+        play += [mine[v], AWAY] * times[v]
+    for clause in formula.clauses:
+        for v in clause:
+            play += [other[v], mine[v], HOME]
+        rarer = TRUE if sum(assignment[v] for v in clause) == 1 else FALSE
+        play += [rarer, HOME]
+    (word,) = reduced.puzzle.dictionary or ("",)
+    pads = len(word) - len(play)
+    play += [AWAY, HOME] * (pads // 2)
+    return Chain(words=(word,)), tuple(play)
+
+
+def assignment_of(reduced: Reduced[Any, Any], chain: Chain, play: Play) -> Assignment:
+    """Read the assignment off a play, and check both.
+
+    A variable is true whose first x is taken on side 2; one that stands in no clause is false.
+    """
+    check_play(reduced.puzzle, chain, play)
+    (word,) = chain.words
+    letters = letters_of(reduced.instance)
+    assignment = tuple(
+        v in letters.x and play[word.index(letters.x[v])] == TRUE
+        for v in range(reduced.instance.variables)
+    )
+    check_assignment(reduced.instance, assignment, not_all_equal)
+    return assignment
+
+
+def check_play(puzzle: LetterBoxed, chain: Chain, play: Play) -> None:
+    """Raise PermanentError naming what a play breaks of article 000, Definition 6; else return."""
+    known = set(puzzle.dictionary or ())
+    for i, word in enumerate(chain.words):
+        if word not in known:
+            raise PermanentError(f"{word:.40} is no word of the dictionary")
+        if i and word[0] != chain.words[i - 1][-1]:
+            raise PermanentError(f"{word:.40} does not begin where the word before it ended")
+    letters = text_of(chain)
+    if len(letters) != len(play):
+        raise PermanentError(f"{len(letters)} letters are played on {len(play)} sides")
+    for i, (letter, side) in enumerate(zip(letters, play, strict=True)):
+        if letter not in puzzle.sides[side]:
+            raise PermanentError(f"letter {i + 1}, {letter}, is not on side {side + 1}")
+        if i and play[i - 1] == side:
+            raise PermanentError(f"letters {i} and {i + 1} are both taken on side {side + 1}")
+    taken = Counter(zip(play, letters, strict=True))
+    for side, text in enumerate(puzzle.sides):
+        for letter, wanted in Counter(text).items():
+            if taken[side, letter] < wanted:
+                raise PermanentError(
+                    f"side {side + 1} has {letter} {wanted} times; it is taken"
+                    f" {taken[side, letter]} times"
+                )

@@ -18,7 +18,6 @@ from nightgrid.solvers.reductions import (
     more_sides,
     not_all_equal_to_letterboxed,
 )
-from nightgrid.solvers.reductions.not_all_equal_to_letterboxed import check_play
 from nightgrid.solvers.reductions.problems.choices import random_three_d_matching
 from nightgrid.solvers.reductions.problems.formula import (
     Formula,
@@ -58,7 +57,7 @@ def test_the_word_is_a_chain_for_every_small_formula_that_holds(padded: bool) ->
         for chain in outcome.solutions:
             not_all_equal_to_letterboxed.solution_of(reduced, chain)
             play = tuple(played(reduced.puzzle, chain))
-            not_all_equal_to_letterboxed.assignment_of(reduced, chain, play)
+            certificates.assignment_of(reduced, chain, play)
         seen.add(outcome.status)
     assert seen == {Status.SOLVED, Status.UNSOLVABLE}
 
@@ -68,24 +67,24 @@ def test_every_model_is_a_way_to_play_the_word() -> None:
         formula = random_formula(6, 9, seed, not_all_equal)
         reduced = not_all_equal_to_letterboxed.reduce(formula)
         for model in assignments(formula, not_all_equal):
-            chain, play = not_all_equal_to_letterboxed.play_of(reduced, model)
-            check_play(reduced.puzzle, chain, play)
+            chain, play = certificates.play_of(reduced, model)
+            certificates.check_play(reduced.puzzle, chain, play)
             stated = tuple(
                 value and count > 0 for value, count in zip(model, formula.occurrences, strict=True)
             )
-            assert not_all_equal_to_letterboxed.assignment_of(reduced, chain, play) == stated
+            assert certificates.assignment_of(reduced, chain, play) == stated
 
 
 def test_a_play_that_misses_a_letter_is_refused() -> None:
     reduced = not_all_equal_to_letterboxed.reduce(Formula(variables=3, clauses=((0, 1, 2),)))
-    chain, play = not_all_equal_to_letterboxed.play_of(reduced, (True, False, False))
+    chain, play = certificates.play_of(reduced, (True, False, False))
     other = tuple({1: 2, 2: 1}.get(side, side) for side in play[:2])
     with pytest.raises(PermanentError, match="both taken on side"):
-        check_play(reduced.puzzle, chain, (*other, *play[2:]))
+        certificates.check_play(reduced.puzzle, chain, (*other, *play[2:]))
     cut = Chain(words=(chain.words[0][:3],))
     board = Puzzle(sides=reduced.puzzle.sides, dictionary=cut.words)
     with pytest.raises(PermanentError, match="taken 0 times"):
-        check_play(board, cut, play[:3])
+        certificates.check_play(board, cut, play[:3])
 
 
 def test_chains_are_matchings_in_every_order() -> None:
