@@ -229,7 +229,7 @@ def _length_then_place(entry: Entry) -> tuple[int, Cell]:
 
 def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
     """Cut a compound into its components of the highest score; of equal ones, into the fewest."""
-    costs, _, weights = scored_components(lexicon, rules)
+    costs, weights = scored_components(lexicon, rules)
     best = best_cut(word, lexicon, costs, weights, rules.compound_parts, rules.compound_centibels)
     assert best is not None
     return best[1]

@@ -23,8 +23,8 @@ from nightgrid.solvers.reasons import BudgetSpentError, ReasonCode
 from nightgrid.solvers.stop import Stop, stopped_after
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.general.wide_pieces import find_wide_pieces
-from nightgrid.solvers.strands.pieces import component_paths, words
-from nightgrid.solvers.strands.pieces.pieces import find_pieces, grid_of, scored_components
+from nightgrid.solvers.strands.pieces import words
+from nightgrid.solvers.strands.pieces.pieces import find_pieces, grid_of
 from nightgrid.solvers.strands.puzzle import Puzzle as Strands
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.tiles.game import TilesGame
@@ -206,12 +206,6 @@ def test_the_search_for_pieces_is_stopped(stop: Stop) -> None:
     grid = grid_of(LAUGHTER, Rules(), LAUGHS, stop)
     found, _, _ = words.find_words(LAUGHS.trie, grid, 2, ENDLESS, ENDLESS)
     assert found == words.TOO_MANY_PATHS
-    rules = Rules()
-    costs, cheapest, _ = scored_components(LAUGHS, rules)
-    complete, _ = component_paths.find_components(
-        LAUGHS.trie, costs, cheapest, grid, rules.compound_centibels, 2**40
-    )
-    assert not complete
     for find in (find_pieces, find_wide_pieces):
         with pytest.raises(BudgetSpentError):
             find(LAUGHTER, Rules(compound_parts=1), LAUGHS, stop)

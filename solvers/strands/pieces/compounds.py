@@ -16,8 +16,8 @@ import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
 from nightgrid.solvers.kernel.machine import ONE, ZERO, is_stopped
-from nightgrid.solvers.strands.pieces import component_paths as col
-from nightgrid.solvers.strands.pieces.component_paths import Components, diagonal
+from nightgrid.solvers.strands.pieces import components as col
+from nightgrid.solvers.strands.pieces.components import Components
 from nightgrid.solvers.strands.pieces.words import STOP_STRIDE, WINDOW, Grid, longer, spans
 
 FIRST_ROWS = 1 << 15
@@ -165,12 +165,31 @@ def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I
 @search_kernel
 def _overlap(components: Components, one: Int, other: Int) -> bool:
     """Return whether two components share a cell, on a board of any size."""
-    fields, paths = components.fields, components.paths
-    for i in range(fields[one, col.LETTERS]):
-        for j in range(fields[other, col.LETTERS]):
-            if paths[one, i] == paths[other, j]:
-                return True
-    return False
+    ahead = components.fields[other, col.LOW] - components.fields[one, col.LOW]
+    if ahead < 0:
+        one, other, ahead = other, one, -ahead
+    if ahead >= WINDOW:
+        return False
+    cells = _from_low(components, one) >> np.uint64(ahead)
+    return bool(cells & _from_low(components, other))
+
+
+@search_kernel
+def _from_low(components: Components, i: Int) -> np.uint64:
+    """Return the cells of a component from its lowest on."""
+    cells, by = components.masks[i, col.CELLS], np.uint64(components.fields[i, col.LOW] & 63)
+    return (cells >> by) | (cells << (-by & np.uint64(63)))
+
+
+@search_kernel
+def _diagonal(one: Int, other: Int, columns: Int, row_of: I64) -> tuple[np.uint64, np.uint64]:
+    """Name the block of a step by its lower right cell, as bits: (falling, rising)."""
+    a, b = min(one, other), max(one, other)
+    if b - a == columns + 1:
+        return ONE << np.uint64(b & 63), ZERO
+    if b - a == columns - 1 and row_of[a] != row_of[b]:
+        return ZERO, ONE << np.uint64((b + 1) & 63)
+    return ZERO, ZERO
 
 
 @search_kernel
@@ -253,7 +272,7 @@ def _join_from(
         if depth > 0:
             before = chosen[depth]
             value += phrase_of(fields[before, col.WORD], fields[i, col.WORD], board.weights)
-            more_falling, more_rising = diagonal(
+            more_falling, more_rising = _diagonal(
                 fields[before, col.LAST],
                 fields[i, col.FIRST],
                 board.columns,

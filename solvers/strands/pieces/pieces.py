@@ -20,8 +20,9 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands import score as scores
-from nightgrid.solvers.strands.pieces import component_paths
+from nightgrid.solvers.strands.pieces import components as columns
 from nightgrid.solvers.strands.pieces import words as word_paths
+from nightgrid.solvers.strands.pieces.components import components_of, spelled_codes
 from nightgrid.solvers.strands.pieces.compounds import (
     ANY_SCORE,
     BLOCKS,
@@ -32,7 +33,7 @@ from nightgrid.solvers.strands.pieces.compounds import (
     ScoreWeights,
     join_components,
 )
-from nightgrid.solvers.strands.pieces.words import Grid
+from nightgrid.solvers.strands.pieces.words import Grid, WordPaths
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
 
@@ -121,10 +122,13 @@ def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | Non
     BudgetSpentError when it is stopped.
     """
     grid = grid_of(puzzle, rules, lexicon, stop)
-    words = _words(lexicon, grid, rules, stop)
-    if rules.spangram == "off" or rules.compound_parts == 1:
+    plain = rules.spangram == "off" or rules.compound_parts == 1
+    paths = find_paths(lexicon, grid, rules.min_letters if plain else 1, stop)
+    words = _words(paths, lexicon, rules)
+    if plain:
         return Found(words=words, compounds=no_pieces(), codes=np.empty((0, 2), np.uint64))
-    compounds, codes = _compounds(lexicon, grid, rules, words, stop)
+    compounds, codes = _compounds(paths, lexicon, grid, rules, words)
+    check_stop(stop)
     return Found(words=words, compounds=compounds, codes=codes)
 
 
@@ -160,20 +164,31 @@ def check_stop(stop: Stop | None) -> None:
         raise BudgetSpentError(OUT_OF_SECONDS)
 
 
-def _words(lexicon: Lexicon, grid: Grid, rules: Rules, stop: Stop | None) -> Pieces:
+def find_paths(
+    lexicon: Lexicon, grid: Grid, min_letters: int, stop: Stop | None = None
+) -> WordPaths:
+    """Find every path that spells a word of at least so many letters; raises as `find_pieces`."""
     found, masks, numbers = word_paths.find_words(
-        lexicon.trie, grid, rules.min_letters, word_paths.STEPS_MAX, WORD_ROWS_MAX
+        lexicon.trie, grid, min_letters, word_paths.STEPS_MAX, WORD_ROWS_MAX
     )
     check_stop(stop)
     if found == word_paths.WORD_TOO_WIDE:
         raise TooWideError(_too_wide(grid))
     if found == word_paths.TOO_MANY_PATHS:
         raise TooWideError(MANY_PATHS)
-    word, low, sides = numbers.T
-    word = word.astype(np.int64)
-    blocks = np.zeros_like(masks[:, 1]) if rules.crossing else masks[:, 1]
-    pieces, rows = _merged(low, masks[:, 0], [word], blocks, scores.score_words(lexicon, word))
-    return replace(pieces, word=word[rows], spans=_are_spanning(sides[rows]))
+    return WordPaths(masks, numbers)
+
+
+def _words(paths: WordPaths, lexicon: Lexicon, rules: Rules) -> Pieces:
+    long = paths.numbers[:, word_paths.LETTERS] >= rules.min_letters
+    numbers, (cells, falling, rising) = paths.numbers[long], paths.masks[long].T
+    word = numbers[:, word_paths.WORD].astype(np.int64)
+    blocks = np.zeros_like(falling) if rules.crossing else falling | rising
+    pieces, rows = _merged(
+        numbers[:, word_paths.LOW], cells, [word], blocks, scores.score_words(lexicon, word)
+    )
+    spans = _are_spanning(numbers[rows, word_paths.SIDES])
+    return replace(pieces, word=word[rows], spans=spans)
 
 
 def _are_spanning(sides: Any) -> Any:
@@ -182,18 +197,12 @@ def _are_spanning(sides: Any) -> Any:
 
 
 def _compounds(
-    lexicon: Lexicon, grid: Grid, rules: Rules, words: Pieces, stop: Stop | None
+    paths: WordPaths, lexicon: Lexicon, grid: Grid, rules: Rules, words: Pieces
 ) -> tuple[Pieces, U64]:
-    costs, cheapest, weights = scored_components(lexicon, rules)
-    complete, components = component_paths.find_components(
-        lexicon.trie, costs, cheapest, grid, rules.compound_centibels, word_paths.STEPS_MAX
-    )
-    check_stop(stop)
-    if not complete:
-        raise TooManyPiecesError(MANY_PATHS)
+    costs, weights = scored_components(lexicon, rules)
     spelled = spelled_codes(lexicon, np.unique(words.word[words.spans]))
     found, masks, numbers = join_components(
-        components,
+        components_of(paths, lexicon, costs, rules.compound_centibels),
         weights,
         grid,
         JoinLimits(
@@ -206,7 +215,6 @@ def _compounds(
             score_min=ANY_SCORE,
         ),
     )
-    check_stop(stop)
     if found == TOO_WIDE:
         raise TooManyPiecesError(_too_wide(grid))
     if found in (TOO_MANY, FULL):
@@ -222,7 +230,7 @@ def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
 
     `spelled`: codes of the words, as of `spelled_codes`.
     """
-    codes = np.ascontiguousarray(masks[:, (component_paths.CODE_HI, component_paths.CODE_LO)])
+    codes = np.ascontiguousarray(masks[:, (columns.CODE_HI, columns.CODE_LO)])
     lows = np.sort(spelled[:, 1])
     perhaps = np.append(lows, 0)[np.searchsorted(lows, codes[:, 1])] == codes[:, 1]
     new = ~perhaps
@@ -231,7 +239,7 @@ def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
     low, cells, high, lower, blocks, scores = (
         column[new]
         for column in (
-            numbers[:, 0], masks[:, component_paths.CELLS], codes[:, 0], codes[:, 1],
+            numbers[:, 0], masks[:, columns.CELLS], codes[:, 0], codes[:, 1],
             masks[:, BLOCKS], numbers[:, 1],
         )
     )  # fmt: skip
@@ -239,27 +247,12 @@ def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
     return pieces, np.stack([high[rows], lower[rows]], axis=1)
 
 
-def spelled_codes(lexicon: Lexicon, words: Any) -> U64:
-    """Write words as compounds are written; those that are longer than a compound are left out."""
-    codes = np.empty((len(words), 2), np.uint64)
-    count = 0
-    for word in words:
-        letters = lexicon.letters[lexicon.offsets[word] : lexicon.offsets[word + 1]]
-        if len(letters) <= component_paths.LETTERS_MAX:
-            code = 1
-            for letter in letters.tolist():
-                code = code << component_paths.CODE_BITS | letter
-            codes[count] = code >> 64, code & (2**64 - 1)
-            count += 1
-    return codes[:count]
-
-
-_scored: dict[tuple[str, int], tuple[Any, Any, ScoreWeights]] = {}
+_scored: dict[tuple[str, int], tuple[I32, ScoreWeights]] = {}
 _SCORED_KEPT = 8
 
 
-def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any, ScoreWeights]:
-    """Price every word as a component: its cost, the least cost below each node, its score.
+def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[I32, ScoreWeights]:
+    """Price every word as a component: its cost and its score.
 
     Those of the last lexicons and rules are kept.
     """
@@ -268,7 +261,6 @@ def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any, ScoreWe
         if len(_scored) >= _SCORED_KEPT:
             _scored.clear()
         costs = scores.component_costs(lexicon, rules.part_centizipf).astype(np.int32)
-        cheapest = component_paths.cheapest_below(lexicon.trie, costs, scores.NO_COMPONENT)
         weights = ScoreWeights(
             components=scores.score_components(lexicon),
             phrase_offsets=lexicon.phrase_offsets,
@@ -276,7 +268,7 @@ def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[Any, Any, ScoreWe
             phrases=scores.score_phrases(lexicon),
             counts=scores.score_counts(lexicon, COMPONENTS_MAX),
         )
-        _scored[key] = costs, cheapest, weights
+        _scored[key] = costs, weights
     return _scored[key]
 
 

@@ -3,7 +3,7 @@
 Method: article 001, 1-1 and article 004, Algorithm 1: depth-first search from every cell along
 the trie, cut where no word begins like the path. A path's cells are a mask relative to its lowest
 cell (bit 0), so that boards of any size work as long as a word spans fewer than 64 cells. Its
-diagonal steps are a mask of 2 x 2 blocks, each named by its lower right cell.
+diagonal steps are masks of 2 x 2 blocks, each named by its lower right cell.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
-from nightgrid.solvers.kernel.machine import ONE, is_stopped, popcount
+from nightgrid.solvers.kernel.machine import ONE, ZERO, is_stopped, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 
 WINDOW = 64
@@ -29,6 +29,18 @@ more paths than can be walked."""
 WORD_TOO_WIDE, TOO_MANY_PATHS = -1, -2
 FIRST_ROWS = 1 << 13
 NO_LETTER = 255
+
+
+WORD, LETTERS, FIRST, LAST, LOW, HIGH, SIDES = range(7)
+
+
+class WordPaths(NamedTuple):
+    """Paths that spell words."""
+
+    masks: U64
+    """uint64[n, 3]: cells, and the blocks of open diagonals, falling and rising (`mask_path`)."""
+    numbers: I32
+    """int32[n, 7]: word, letters, first, last, lowest and highest cell, sides touched."""
 
 
 class Grid(NamedTuple):
@@ -47,11 +59,12 @@ class Grid(NamedTuple):
 @kernel
 def mask_path(
     path: I64, length: Int, rows: Int, columns: Int
-) -> tuple[Int, np.uint64, np.uint64, Int, bool]:
-    """Turn a path of cells into (lowest cell, cells, blocks, sides touched, whether it fits).
+) -> tuple[Int, Int, np.uint64, np.uint64, np.uint64, Int, bool]:
+    """Turn a path of cells into masks.
 
-    A diagonal step counts as a block only if both other cells of the block are not on the path:
-    only then can another word cross it, since a word may always cross itself.
+    Returns (lowest cell, highest cell, cells, blocks of falling and of rising diagonals, sides
+    touched, whether it fits). A diagonal step counts only if both other cells of the block are not
+    on the path: only then can another word cross it, since a word may always cross itself.
     """
     low = path[0]
     high = path[0]
@@ -59,7 +72,7 @@ def mask_path(
         low = min(low, path[i])
         high = max(high, path[i])
     if high - low >= WINDOW:
-        return 0, np.uint64(0), np.uint64(0), 0, False
+        return low, high, ZERO, ZERO, ZERO, 0, False
     cells = np.uint64(0)
     sides = 0
     for i in range(length):
@@ -73,7 +86,7 @@ def mask_path(
             sides |= LEFT
         if cell % columns == columns - 1:
             sides |= RIGHT
-    blocks = np.uint64(0)
+    falling, rising = ZERO, ZERO
     for i in range(1, length):
         a, b = min(path[i - 1], path[i]), max(path[i - 1], path[i])
         if b - a == columns + 1:
@@ -87,9 +100,12 @@ def mask_path(
         if other - low < WINDOW and (cells >> np.uint64(other - low)) & ONE:
             continue
         if corner - low >= WINDOW:
-            return 0, cells, blocks, sides, False
-        blocks |= ONE << np.uint64(corner - low)
-    return low, cells, blocks, sides, True
+            return low, high, cells, falling, rising, sides, False
+        if corner == b:
+            falling |= ONE << np.uint64(corner - low)
+        else:
+            rising |= ONE << np.uint64(corner - low)
+    return low, high, cells, falling, rising, sides, True
 
 
 @kernel
@@ -112,11 +128,11 @@ def find_words(
 ) -> tuple[Int, U64, I32]:
     """Find every path of at least `min_letters` cells that spells a word: (n, masks, numbers).
 
-    Row i of `masks` (uint64[n, 2]) is cells and blocks, of `numbers` (int32[n, 3]) word, lowest
-    cell and sides. n is WORD_TOO_WIDE if a path spans too many cells, TOO_MANY_PATHS when there are
-    more than `rows_max` or words lead further than `steps_max` steps, or the search was stopped.
+    Masks and numbers are those of WordPaths. n is WORD_TOO_WIDE if a path spans too many cells,
+    TOO_MANY_PATHS when there are more than `rows_max` or words lead further than `steps_max` steps,
+    or the search was stopped.
     """
-    masks, numbers = np.empty((FIRST_ROWS, 2), np.uint64), np.empty((FIRST_ROWS, 3), np.int32)
+    masks, numbers = np.empty((FIRST_ROWS, 3), np.uint64), np.empty((FIRST_ROWS, 7), np.int32)
     node_children, node_first, node_word = trie.children, trie.first, trie.word
     board, near, rows, columns = grid.letters, grid.near, grid.rows, grid.columns
     cells = rows * columns
@@ -140,18 +156,21 @@ def find_words(
             if turn[depth] < 0:
                 turn[depth] = 0
                 if node_word[at] >= 0 and depth + 1 >= min_letters:
-                    low, mask, blocks, sides, fits = mask_path(path, depth + 1, rows, columns)
+                    low, high, mask, falling, rising, sides, fits = mask_path(
+                        path, depth + 1, rows, columns
+                    )
                     if not fits:
                         return WORD_TOO_WIDE, masks, numbers
                     if found == rows_max:
                         return TOO_MANY_PATHS, masks, numbers
                     if found == len(masks):
                         masks, numbers = longer(masks), longer(numbers)
-                    masks[found, 0] = mask
-                    masks[found, 1] = blocks
-                    numbers[found, 0] = node_word[at]
-                    numbers[found, 1] = low
-                    numbers[found, 2] = sides
+                    masks[found, 0], masks[found, 1], masks[found, 2] = mask, falling, rising
+                    numbers[found, WORD] = node_word[at]
+                    numbers[found, LETTERS] = depth + 1
+                    numbers[found, FIRST], numbers[found, LAST] = start, path[depth]
+                    numbers[found, LOW], numbers[found, HIGH] = low, high
+                    numbers[found, SIDES] = sides
                     found += 1
             children = node_children[at]
             cell = path[depth]

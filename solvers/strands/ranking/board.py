@@ -74,7 +74,7 @@ def ranked_board(
     lexicon = vocabulary.lexicon
     words = find_pieces(puzzle, replace(RULES, compound_parts=1), lexicon, stop).words
     grid = grid_of(puzzle, RULES, lexicon, stop)
-    compounds, codes, tier = find_compounds(vocabulary, grid, RULES, words, kept)
+    compounds, codes, tier = find_compounds(vocabulary, grid, RULES, words, kept, stop)
     # What was found until then would pass for all.
     check_stop(stop)
     sizes = np.diff(lexicon.offsets)[words.word]

@@ -6,14 +6,14 @@ What a compound scores here is how probable its words are in a row, in thousandt
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from nightgrid.solvers.kernel.compiling import I64, U64
+from nightgrid.solvers.kernel.compiling import I32, I64, U64
+from nightgrid.solvers.stop import Stop
 from nightgrid.solvers.strands import score as scores
 from nightgrid.solvers.strands.paths import best_cut
-from nightgrid.solvers.strands.pieces import component_paths
+from nightgrid.solvers.strands.pieces.components import Components, components_of, spelled_codes
 from nightgrid.solvers.strands.pieces.compounds import (
     ANY_SCORE,
     FULL,
@@ -22,8 +22,8 @@ from nightgrid.solvers.strands.pieces.compounds import (
     join_components,
     phrase_of,
 )
-from nightgrid.solvers.strands.pieces.pieces import Pieces, merge_rows, no_pieces, spelled_codes
-from nightgrid.solvers.strands.pieces.words import STEPS_MAX, Grid
+from nightgrid.solvers.strands.pieces.pieces import Pieces, find_paths, merge_rows, no_pieces
+from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
 
@@ -50,8 +50,8 @@ COUNT_NATS = (0.0, 0.0, 0.0, -2.0, -3.0)
 
 
 @lru_cache(maxsize=4)
-def weights_of(vocabulary: Vocabulary) -> tuple[Any, Any, ScoreWeights]:
-    """Price every word as a component: its cost, the least cost below each node, its score."""
+def weights_of(vocabulary: Vocabulary) -> tuple[I32, ScoreWeights]:
+    """Price every word as a component: its cost and its score."""
     lexicon = vocabulary.lexicon
     costs = scores.component_costs(lexicon, PART_CENTIZIPF).astype(np.int32)
     zipf = lexicon.centizipf / 100
@@ -71,13 +71,12 @@ def weights_of(vocabulary: Vocabulary) -> tuple[Any, Any, ScoreWeights]:
         phrases=np.rint(NATS * PER_PHRASE_DECADE * bonus).astype(np.int64),
         counts=np.rint(NATS * np.array(COUNT_NATS)).astype(np.int64),
     )
-    cheapest = component_paths.cheapest_below(lexicon.trie, costs, scores.NO_COMPONENT)
-    return costs, cheapest, weights
+    return costs, weights
 
 
 def pair_scores(vocabulary: Vocabulary) -> I64:
     """Score words that are two as the compounds that they are; 0 for all others."""
-    _, _, weights = weights_of(vocabulary)
+    _, weights = weights_of(vocabulary)
     values = np.zeros(len(vocabulary.kind), np.int64)
     for word in np.flatnonzero(vocabulary.kind == Kind.PAIR).tolist():
         first, second = int(vocabulary.first[word]), int(vocabulary.second[word])
@@ -89,21 +88,23 @@ def pair_scores(vocabulary: Vocabulary) -> I64:
 
 
 def find_compounds(
-    vocabulary: Vocabulary, grid: Grid, rules: Rules, words: Pieces, kept: int = KEPT
+    vocabulary: Vocabulary,
+    grid: Grid,
+    rules: Rules,
+    words: Pieces,
+    kept: int = KEPT,
+    stop: Stop | None = None,
 ) -> tuple[Pieces, U64, int]:
     """Find the `kept` best-scored compounds of a board: pieces, codes, and which of LIMITS it took.
 
     A board on which even two components can be joined in too many ways has none.
     """
     lexicon = vocabulary.lexicon
-    costs, cheapest, weights = weights_of(vocabulary)
+    costs, weights = weights_of(vocabulary)
+    paths = find_paths(lexicon, grid, 1, stop)
     spelled = spelled_codes(lexicon, np.unique(words.word[words.spans]))
     for tier, (most, centibels) in enumerate(LIMITS):
-        complete, components = component_paths.find_components(
-            lexicon.trie, costs, cheapest, grid, centibels, STEPS_MAX
-        )
-        if not complete:
-            continue
+        components = components_of(paths, lexicon, costs, centibels)
         limits = JoinLimits(
             min_letters=rules.min_letters, components_max=min(most, COMPONENTS_MAX),
             cost_max=centibels, crossing=rules.crossing, rows_max=ROWS_MAX, steps_max=JOINTS_MAX,
@@ -116,7 +117,12 @@ def find_compounds(
 
 
 def _joined(
-    components: Any, weights: ScoreWeights, spelled: U64, grid: Grid, limits: JoinLimits, kept: int
+    components: Components,
+    weights: ScoreWeights,
+    spelled: U64,
+    grid: Grid,
+    limits: JoinLimits,
+    kept: int,
 ) -> tuple[Pieces, U64] | None:
     """Join components and keep the best compounds; None beyond the limits.
 
@@ -162,5 +168,5 @@ def reading(vocabulary: Vocabulary, text: str) -> tuple[int, tuple[str, ...]]:
 
     Of equal ones, the fewest. Where no cut is allowed the text is one component of score 0.
     """
-    costs, _, weights = weights_of(vocabulary)
+    costs, weights = weights_of(vocabulary)
     return best_cut(text, vocabulary.lexicon, costs, weights, *LIMITS[0]) or (0, (text,))

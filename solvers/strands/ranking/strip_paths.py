@@ -14,7 +14,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
 from nightgrid.solvers.kernel.machine import is_stopped
-from nightgrid.solvers.strands.pieces import component_paths as col
+from nightgrid.solvers.strands.pieces import components as col
 from nightgrid.solvers.strands.pieces import words as word_paths
 from nightgrid.solvers.strands.pieces.compounds import BLOCKS
 from nightgrid.solvers.strands.pieces.words import NO_LETTER, STOP_STRIDE, Grid, longer, spans
@@ -206,12 +206,15 @@ def walk_strips(prices: I32, most: I32, grid: Grid, limits: StripLimits) -> Any:
 @search_kernel
 def _write(row: Int, masks: U64, numbers: I64, path: I64, grid: Grid, crossing: bool) -> None:
     """Write a path as a row: cells, blocks, letters and lowest cell."""
-    low, cells, blocks, _, _ = word_paths.mask_path(path, len(path), grid.rows, grid.columns)
+    low, _, cells, falling, rising, _, _ = word_paths.mask_path(
+        path, len(path), grid.rows, grid.columns
+    )
     hi, lo = np.uint64(0), np.uint64(1)
     bits = np.uint64(col.CODE_BITS)
     for cell in path:
         hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
         lo = (lo << bits) | np.uint64(grid.letters[cell])
-    masks[row, col.CELLS], masks[row, BLOCKS] = cells, np.uint64(0) if crossing else blocks
+    masks[row, col.CELLS] = cells
+    masks[row, BLOCKS] = np.uint64(0) if crossing else falling | rising
     masks[row, col.CODE_HI], masks[row, col.CODE_LO] = hi, lo
     numbers[row, 0] = low

@@ -13,7 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, U64
-from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, no_pieces, spelled_codes
+from nightgrid.solvers.strands.pieces.components import spelled_codes
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, no_pieces
 from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.ranking.compounds import NATS, best_of
 from nightgrid.solvers.strands.ranking.letter_model import letter_prices
