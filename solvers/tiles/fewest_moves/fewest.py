@@ -36,6 +36,7 @@ SEARCH_FEATURES_MAX = 4096
 TABLE_BYTES_MAX = 2**28
 """Most table bytes, within the budget's, that remember dead ends."""
 QUICK_TRIES = 4
+"""Tries at a limit before the first plan for it."""
 QUICK_NODES_PER_MOVE = 2
 QUICK_PLAN_NODES = 2048
 """Nodes for the first plan; for the n-th try n times as many."""
@@ -156,7 +157,7 @@ class _Hunt:
             - 1
         )
 
-    def _try(self, limit: int, nodes: int, seed: int, mode: int) -> tuple[int, Walk | None]:
+    def _try(self, limit: int, nodes: int, seed: int) -> tuple[int, Walk | None]:
         """Search for a walk of at most `limit` moves with a share of the nodes."""
         if self.stack is None or len(self.stack.tile) < limit + 5:
             depth, tiles = limit + 5, len(self.tiles)
@@ -173,7 +174,7 @@ class _Hunt:
         alive, left, key = self.board.alive, self.board.left, self.board.key
         before = (alive.copy(), left.copy(), key.copy())
         trial = Try(
-            teleports=mode,
+            teleports=self.mode,
             limit=limit,
             seed=seed,
             nodes=nodes,
@@ -211,7 +212,7 @@ class _Hunt:
         plan = search.RESTART
         while True:
             share = _share(seed + 1) * nodes
-            ending, walk = self._try(self.most, share, seed, self.mode)
+            ending, walk = self._try(self.most, share, seed)
             if ending in (search.FOUND, search.NONE):
                 return self._result(least, walk)
             if ending != search.RESTART:
@@ -230,71 +231,38 @@ class _Hunt:
             return self._result(least, self.known, TOO_LARGE)
         if not len(self.first):
             return self._result(0, None)
+        best = self.known
         if self.mode == search.NEVER:
             existing = self.any()
             if existing.walk is None:
                 return existing
-        least, best, seed, ending = self._first_walk(least)
-        tries, planned = 0, least - 1
+            best = existing.walk
+        tries, planned, seed, ending = 0, least - 1, 0, search.RESTART
         while ending not in _SPENT:
             most = self.most if best is None else best.moves - 1
             if least > most:
                 return self._result(least, best)
             tries += 1
             share = _share(tries) * QUICK_NODES_PER_MOVE * (least + 2)
-            if planned < least and tries.bit_count() == 1:
+            if planned < least and tries >= QUICK_TRIES and tries.bit_count() == 1:
                 plan = self._plan(least, QUICK_PLAN_NODES * tries)
                 if plan == plans.IMPOSSIBLE:
                     least, tries = least + 1, 0
                     continue
                 if plan == plans.POSSIBLE:
                     planned = least
-            ending, found = self._try(least, share, seed, self._mode_of(tries))
+            ending, found = self._try(least, share, seed)
             if ending == search.FOUND:
                 return self._result(least, found)
-            if ending == search.NONE and self._mode_of(tries) == self.mode:
+            if ending == search.NONE:
                 least, tries = least + 1, 0
-            elif ending in (search.RESTART, search.NONE) and most > least and tries % 4 == 0:
+            elif ending == search.RESTART and most > least and tries % 4 == 0:
                 # Now and then half way down.
                 goal = most if tries % 8 else (least + most) // 2
-                ending, found = self._try(goal, share, seed, min(self.mode, search.FORCED))
+                ending, found = self._try(goal, share, seed)
                 best = found or best
             seed += 1
         return self._result(least, best, _spent(ending))
-
-    def _mode_of(self, tries: int) -> int:
-        """Choose the teleports of a try: of those with one share every other has forced ones only,
-        which are fewer and mostly do.
-        """
-        return self.mode if tries // _share(tries) % 4 == 1 else min(self.mode, search.FORCED)
-
-    def _first_walk(self, least: int) -> tuple[int, Walk | None, int, int]:
-        """Find a walk, from below, with ever larger steps: the shortest is seldom far off.
-
-        Returns the moves that a walk has at least, the walk, the next seed, and how it ended.
-        """
-        most = self.most if self.known is None else self.known.moves - 1
-        mode = min(self.mode, search.FORCED)
-        seed, limit, step = 0, least, 1
-        while limit <= most:
-            for _ in range(QUICK_TRIES):
-                share = QUICK_NODES_PER_MOVE * (limit + 2)
-                ending, walk = self._try(limit, share, seed, mode)
-                seed += 1
-                if walk is not None or ending in _SPENT:
-                    return least, walk or self.known, seed, ending
-                if ending == search.NONE:
-                    break
-            if limit == least and (
-                (ending == search.NONE and mode == self.mode)
-                or self._plan(limit, QUICK_PLAN_NODES) == plans.IMPOSSIBLE
-            ):
-                least += 1
-                limit += 1
-                continue
-            limit += step
-            step *= 2
-        return least, self.known, seed, search.RESTART
 
     def _plan(self, limit: int, nodes: int) -> int:
         """Return whether moves exist that clear the board with so many moves, in any order."""
