@@ -170,17 +170,6 @@ class Statistics:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """What one job is expected to take, as far as a look at its board tells."""
-
-    seconds: float
-    """Seconds of one core."""
-    passed: tuple[float, ...] = ()
-    """Which share of it has passed at each layer of a count by layers, from 0 to 1; empty where the
-    game does not say."""
-
-
 COST_COLUMNS = ("states", "nodes", "kernel_ns", "table_bytes")
 """The numbers of Statistics, as rows of parts and results have them."""
 

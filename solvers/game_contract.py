@@ -21,7 +21,6 @@ from nightgrid.solvers.algebra import (
     Ask,
     AskKind,
     Budget,
-    Expected,
     Outcome,
     SolutionStream,
     Statistics,
@@ -340,12 +339,13 @@ class Game(ABC, Generic[P, S]):
 
         return np.full(len(arrays["size"]), self.board_s)
 
-    def expected(self, arrays: Arrays, ask: Ask) -> Expected:
-        """Return what the job of the only row will take, by a closer look than `cost_s` takes.
+    def close_cost_s(self, arrays: Arrays, ask: Ask) -> float | None:  # noqa: ARG002
+        """Estimate the seconds that the only row will take, by a closer look than `cost_s` takes.
 
-        For one job on demand: a plan of a million boards cannot afford it.
+        None where the game or the board has none. For one job on demand: a plan of a million
+        boards cannot afford it.
         """
-        return Expected(seconds=float(self.cost_s(arrays, ask)[0]))
+        return None
 
 
 def over_budget(reason: Reason, statistics: Statistics) -> Outcome[Any]:

@@ -9,16 +9,14 @@ longer, and nothing next to a few jobs.
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.algebra import Arrays, Expected
+from nightgrid.solvers.algebra import Arrays
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.pips.columns import Columns, kernel_columns
-from nightgrid.solvers.pips.layers.board import BOARD, F64, MOST_CELLS
-from nightgrid.solvers.pips.layers.order import estimate, judge_orders
+from nightgrid.solvers.pips.layers.board import BOARD
+from nightgrid.solvers.pips.layers.order import judge_orders
 from nightgrid.solvers.pips.layers.prepare import load
 from nightgrid.solvers.pips.layers.space import READY
 
@@ -36,7 +34,6 @@ SMALLER_FACTOR, LARGER_FACTOR = 1.4, 2.0
 """A board with a domino fewer costs so many times less, and one with a domino more so many times
 more."""
 NOT_COUNTED = -1.0
-_kept = threading.local()
 
 
 def cost_s(arrays: Arrays) -> npt.NDArray[np.float64]:
@@ -48,26 +45,15 @@ def cost_s(arrays: Arrays) -> npt.NDArray[np.float64]:
 
 
 @search_kernel
-def _expect(boards: npt.NDArray[np.void], columns: Columns, row: Int, passed: F64) -> float:
+def _expected_states(boards: npt.NDArray[np.void], columns: Columns, row: Int) -> float:
     board = boards[0]
-    if load(board, columns, row) != READY:
-        return NOT_COUNTED
-    judge_orders(board)
-    for p in range(board.cells):
-        board.order[p] = board.best_order[p]
-    total = estimate(board)
-    for layer in range(board.dominoes):
-        passed[layer] = board.expected[2 * layer + 1]
-    return total
+    return judge_orders(board) if load(board, columns, row) == READY else NOT_COUNTED
 
 
-def expected_count(arrays: Arrays) -> Expected | None:
-    """Return what counting the one board of these columns takes; None if layers cannot."""
-    if not hasattr(_kept, "boards"):
-        _kept.boards = np.zeros(1, BOARD)
-    passed = np.empty(MOST_CELLS // 2, np.float64)
-    total = float(_expect(_kept.boards, kernel_columns(arrays), 0, passed))
-    if total == NOT_COUNTED:
-        return None
-    shares = (passed[: int(arrays["size"][0])] / total).round(6).tolist()
-    return Expected(seconds=BOARD_S + STATE_S * total, passed=(0.0, *shares))
+def count_s(arrays: Arrays) -> float | None:
+    """Estimate the seconds that counting the one board of these columns takes.
+
+    None if layers cannot.
+    """
+    states = float(_expected_states(np.zeros(1, BOARD), kernel_columns(arrays), 0))
+    return None if states == NOT_COUNTED else BOARD_S + STATE_S * states

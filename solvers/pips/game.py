@@ -13,7 +13,6 @@ from nightgrid.solvers.algebra import (
     Arrays,
     Ask,
     Budget,
-    Expected,
     Outcome,
     Statistics,
     Status,
@@ -23,7 +22,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips import batch
 from nightgrid.solvers.pips.batch import Counts, Rows, count_again, count_rows
 from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
-from nightgrid.solvers.pips.expected import cost_s, expected_count
+from nightgrid.solvers.pips.expected import cost_s, count_s
 from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
 from nightgrid.solvers.pips.layers import endings
 from nightgrid.solvers.pips.parts import (
@@ -181,21 +180,19 @@ class PipsGame(Game[Puzzle, Solution]):
         """Estimate the seconds that each row will take one core, from its number of dominoes."""
         return cost_s(arrays)
 
-    def expected(self, arrays: Arrays, ask: Ask) -> Expected:
-        """Return what the job of the only row will take: a count by an estimate of its states."""
-        found = None
-        if ask.kind == "count" and not self._is_general(arrays):
-            found = expected_count(arrays)
-        return found or super().expected(arrays, ask)
-
-    def _is_general(self, arrays: Arrays) -> bool:
-        return arrays["size"][0] >= DOMINOES_MIN and is_first_choice(from_arrays(arrays, 0))
+    def close_cost_s(self, arrays: Arrays, ask: Ask) -> float | None:
+        """Estimate the seconds that counting the only row by layers takes, from its states."""
+        if ask.kind != "count":
+            return None
+        if arrays["size"][0] >= DOMINOES_MIN and is_first_choice(from_arrays(arrays, 0)):
+            return None
+        return count_s(arrays)
 
     def warm(self) -> None:
         """Compile or load the kernels of keys of two words, which hold every published board."""
         puzzle = _small_board()
         self._warm_with(puzzle)
-        self.expected(self.to_arrays([puzzle]), Ask(kind="count"))
+        self.close_cost_s(self.to_arrays([puzzle]), Ask(kind="count"))
 
     def warm_rare(self) -> None:
         """Compile or load the kernels for keys of four words, which no published board needs."""

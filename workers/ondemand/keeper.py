@@ -48,7 +48,7 @@ from nightgrid.workers.processes import die_with_parent
 from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.manifest import has_plan, open_run
-from nightgrid.workers.runs.plan.plan_pass import Asking
+from nightgrid.workers.runs.plan.plan_pass import Asking, expected_s
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.staged import frontier_folder
@@ -233,11 +233,12 @@ class Keeper:
                 f"keeper has {game.solver_version}"
             )
         puzzle = game.puzzle_from_json(with_words(lake, asked.puzzle))
-        expected = game.expected(game.to_arrays([puzzle]), question.ask)
+        arrays = game.to_arrays([puzzle])
+        closely = game.close_cost_s(arrays, question.ask)
         if not has_plan(lake, wanted.run_id):
             idle = self._outbox.idle_processes(BATCH)
             # A ranking is not divided, and what a game can foresee is divided now, if at all.
-            is_whole = question.ask.kind == "meant" or bool(expected.passed)
+            is_whole = question.ask.kind == "meant" or closely is not None
             asking = Asking(
                 lake=lake,
                 game=game,
@@ -246,7 +247,7 @@ class Keeper:
                 worker_count=idle,
                 retry=Retry.ALL,
                 # Others may have tried it in vain.
-                expected_s=max(expected.seconds, asked.expected_s),
+                expected_s=max(expected_s(game, question.ask, arrays)[0], asked.expected_s),
                 solution_bytes=budget.solution_bytes,
                 divide_into=1 if is_whole else idle,
             )
@@ -254,7 +255,7 @@ class Keeper:
             extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers())
         # Only what a game says after a close look at the board counts.
         least_s = LARGE_SHARE * min(settings.ondemand_seconds, budget.part.seconds)
-        is_large = bool(expected.passed) and expected.seconds > least_s
+        is_large = closely is not None and closely > least_s
         is_divided = open_run(lake, wanted.run_id).divided_count > 0
         return BATCH if is_large or is_divided else INTERACTIVE
 

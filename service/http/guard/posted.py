@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
@@ -25,11 +25,12 @@ from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of, wrong
 from nightgrid.service.options.game_rules import RULES, GameRules, rule_value
 from nightgrid.service.options.shared_options import DEADLINE_MAX_S
-from nightgrid.solvers.algebra import Ask, Budget, Expected
+from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.workers.driver.progress import clock_time
+from nightgrid.workers.runs.plan.plan_pass import expected_s
 from nightgrid.workers.settings import Settings
 
 _NAME = ""
@@ -113,7 +114,7 @@ class Posted:
     asked: Asked
     clue: str | None
     """What its payload or the lake says that players are told."""
-    expected: Expected
+    expected_s: float
     """What its game expects it to take."""
 
 
@@ -147,8 +148,8 @@ def posted_board(
     except PermanentError as error:
         raise wrong("/rules" if body.rules else pointer, str(error)) from error
     most_s = settings.http_expected_seconds if is_solved else BIG_S
-    expected = _check_size(asked, pointer, settings.http_board_size, most_s)
-    return Posted(asked=asked, clue=published.clue, expected=expected)
+    seconds = _check_size(asked, pointer, settings.http_board_size, most_s)
+    return Posted(asked=asked, clue=published.clue, expected_s=seconds)
 
 
 def budget_of(body: SolveBody, settings: Settings) -> Budget | None:
@@ -249,8 +250,8 @@ def _lexicon(words: list[str] | None, game: str, ask: Ask) -> Lexicon | None:
         raise wrong("/words", str(error)) from error
 
 
-def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> Expected:
-    """Return what a game expects a board to take.
+def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> float:
+    """Return the seconds that a game expects a board to take.
 
     Raises Problem for a board that is too large, or expected to take too long.
     """
@@ -259,15 +260,14 @@ def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> Expecte
     if size > most:
         detail = f"the board's size is {size:,}; expected at most {most:,}"
         raise wrong(pointer, detail, "board-too-large")
-    expected = asked.bound.expected(arrays, asked.ask)
-    seconds = min(max(expected.seconds, 0.0), BIG_S)
+    seconds = min(max(float(expected_s(asked.bound, asked.ask, arrays)[0]), 0.0), BIG_S)
     if seconds > most_s:
         detail = (
             f"the board would take about {clock_time(seconds)} of one core; expected at most "
             f"{clock_time(most_s)}"
         )
         raise wrong(pointer, detail, "too-long")
-    return replace(expected, seconds=seconds)
+    return seconds
 
 
 def _said(rules: dict[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ async def post_solve(
     solve = await asyncio.to_thread(_known, service, asked.job_id, budget)
     if solve is None:
         is_tried = getattr(request.state, TRIED, False)
-        expected_s = max(board.expected.seconds, OVERTIME_S if is_tried else 0.0)
+        expected_s = max(board.expected_s, OVERTIME_S if is_tried else 0.0)
         await asyncio.to_thread(_begin, service, body, asked, budget, expected_s, client)
         solve = await _until_over(service, asked.job_id, ends_at)
         if solve is None:

@@ -257,7 +257,7 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
     asked = board.asked
     # A board with words of its own needs these in the lake.
     has_words = getattr(asked.puzzle, "dictionary", None) is not None
-    if has_words or board.expected.seconds > seconds:
+    if has_words or board.expected_s > seconds:
         return None
     if request.id is not None and is_answered(_lake, asked.job_id, settings, budget):
         return None

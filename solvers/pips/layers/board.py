@@ -149,8 +149,6 @@ class Board:
     """Scratch: sum of the r largest pips left, by r."""
     sweep_weight: Annotated[F64, np.float64, (8,)]
     """Scratch: estimates of the candidates for the cell order."""
-    expected: Annotated[F64, np.float64, (MOST_CELLS,)]
-    """By position: states up to there, as the last estimate has them."""
     used: Annotated[I64, np.int64, (4,)]
     """Scratch: bits of each word of a key that are given away."""
     clock: Annotated[I64, np.int64, (CLOCK_WORDS,)]

@@ -239,8 +239,7 @@ def estimate(board: Board) -> float:
     """Estimate how many states the order in board.order leads to.
 
     After each cell: the expected number of partial arrangements that have not failed, or of
-    different (dominoes left, frontier, progress) combinations if that is smaller. Leaves in
-    `expected` the sum up to each cell.
+    different (dominoes left, frontier, progress) combinations if that is smaller.
     """
     n, dominoes = board.cells, board.dominoes
     for i in range(n):
@@ -271,7 +270,6 @@ def estimate(board: Board) -> float:
         if constrained <= 0:
             # What is left takes any domino: states differ in their frontier only.
             total += 2.0 ** (FRONTIER_BITS * frontier)
-            board.expected[i] = total
             continue
         chance += board.chance[at + 1] - board.chance[at]
         variety += board.variety[at + 1] - board.variety[at]
@@ -283,5 +281,4 @@ def estimate(board: Board) -> float:
         ways = arrangements + FRONTIER_BITS * frontier + chance
         places = subsets + FRONTIER_BITS * frontier + variety
         total += 2.0 ** min(ways, places, 1000.0)
-        board.expected[i] = total
     return total

@@ -70,7 +70,7 @@ IDLE_S = 3.0
 are not worth it: each stage of a count waits for messages and files, and on demand for the chunks
 of other runs."""
 CLOSE_ROWS = 64
-"""A batch of so few boards is estimated closely, by `Game.expected`: some 0.01 ms a board."""
+"""A batch of so few boards is estimated closely, by `Game.close_cost_s`: some 0.01 ms a board."""
 LARGEST_NAMED = 5
 """Jobs that an estimate names."""
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
@@ -288,9 +288,9 @@ def expected_s(
     cost_s = game.cost_s(arrays, ask)
     if len(cost_s) <= CLOSE_ROWS:
         for row in range(len(cost_s)):
-            expected = game.expected(slice_arrays(arrays, row, row + 1), ask)
-            if expected.passed:
-                cost_s[row] = expected.seconds
+            closely = game.close_cost_s(slice_arrays(arrays, row, row + 1), ask)
+            if closely is not None:
+                cost_s[row] = closely
     return cost_s
 
 

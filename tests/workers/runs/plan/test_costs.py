@@ -12,7 +12,7 @@ PIPS = game("pips")
 def test_a_few_boards_are_looked_at_closely():
     loose = loose_board(14, 4)
     arrays = PIPS.to_arrays([loose])
-    closely = PIPS.expected(arrays, COUNT).seconds
+    closely = PIPS.close_cost_s(arrays, COUNT)
     assert closely > 100 * PIPS.cost_s(arrays, COUNT)[0]
     assert expected_s(PIPS, COUNT, arrays).tolist() == [closely]
     many = PIPS.to_arrays([loose] * (CLOSE_ROWS + 1))
