@@ -19,7 +19,7 @@ from nightgrid.service.cli.answers import (
     say_solutions,
     say_unsolved,
 )
-from nightgrid.service.games import ALL, service_plug, view
+from nightgrid.service.games import service_plug, view
 from nightgrid.service.options.game_rules import Lexicon, RuleTextsListed, read_rules
 from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_file
 from nightgrid.service.options.shared_options import (

@@ -38,14 +38,14 @@ class GameOption:
     """The rule that it sets, where that has another name."""
     to_rule: Callable[[Any], Any] = lambda value: value
     """Makes the rule's value of the option's; None leaves the rule as it is."""
-    metavar: str | None = None
+    texts: str = ""
+    """What a text may be, as help shows it."""
 
     @property
     def values(self) -> str:
         """Its values, as help shows them."""
-        if self.metavar is not None:
-            return self.metavar
-        return "|".join(get_args(self.kind)) or "yes|no"
+        names = {int: "N", float: "X", bool: "yes|no", str: self.texts}
+        return names.get(self.kind) or "|".join(get_args(self.kind))
 
 
 class Payload(NamedTuple):

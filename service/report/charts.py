@@ -20,7 +20,7 @@ WIDTH_PX = 640
 """Width of a chart. All sizes are units of its view box, which is drawn as wide as it may be."""
 HEIGHT_PX = 220
 LEFT_PX = 64
-RIGHT_PX = 14
+RIGHT_PX = 24
 TOP_PX = 14
 FOOT_PX = 30
 BIN_WIDTH_MAX_PX = 44
@@ -59,9 +59,7 @@ def dots(
     ticks = min(days, 5)
     for i in range(ticks + 1):
         date = first + dt.timedelta(days=round(days * i / max(1, ticks)))
-        near_start, near_end = x(date) < LEFT_PX + 20, x(date) > WIDTH_PX - RIGHT_PX - 20
-        anchor = "start" if near_start else "end" if near_end else "middle"
-        _text(chart, x(date), HEIGHT_PX - 8, f"{date.day} {date:%b}", anchor)
+        _text(chart, x(date), HEIGHT_PX - 8, f"{date.day} {date:%b}", "middle")
     for date, value, name, said in shown:
         look = f"dot s{series.index(name) % 4 + 1}"
         dot = element(chart, "circle", cx=x(date), cy=y(value), r=DOT_PX, class_=look)
@@ -88,7 +86,7 @@ def bars(counts: Sequence[tuple[str, int]], label: str, *, every: int = 1) -> st
     most = max(n for _, n in counts)
     if not most:
         return ""
-    step = min(BIN_WIDTH_MAX_PX, (wide - 16) / len(counts))
+    step = min(BIN_WIDTH_MAX_PX, (wide - 40) / len(counts))
     left = (wide - step * len(counts)) / 2
     chart = _chart(label, wide, high)
     element(chart, "path", d=f"M8 {high - 27.5}H{wide - 8}", class_="rule")
@@ -102,9 +100,7 @@ def bars(counts: Sequence[tuple[str, int]], label: str, *, every: int = 1) -> st
         if n == most:
             _text(chart, x + step / 2, y - 6, f"{n:,}", "middle")
         if i % every == 0:
-            near_end = x + step / 2 > wide - 24 and len(counts) > 1
-            at, anchor = (wide - 4, "end") if near_end else (x + step / 2, "middle")
-            _text(chart, at, high - 10, name, anchor)
+            _text(chart, x + step / 2, high - 10, name, "middle")
     return ET.tostring(chart, encoding="unicode")
 
 

@@ -188,27 +188,23 @@ def _days(of: Figures) -> dict[dt.date, tuple[str, str]]:
 
 def _ranks(of: Figures) -> list[dict[str, Any]]:
     """Return where published solutions stand among the best covers, and for each ranker."""
+    plug = ranking_plug()
     found = [_places(of, of["ranks"], "")] if of["ranks"] else []
-    phrases = ranking_plug().MISSES
     for ranker, rows in of["rankings"].items():
-        until = ranking_plug().fitted_until(ranker)
+        until = plug.fitted_until(ranker)
         fitted = "" if until is None else f" (fitted on boards until {until})"
         places = [row["official_place"] for row in rows]
-        found.append(
-            _places(of, places, f", ranked by {ranker}{fitted}")
-            | {
-                "alone": ranker.endswith(ALONE_SUFFIX) and sentence_of(ranking_plug().ALONE),
-                "seconds": [row["seconds"] for row in rows],
-                "calibration": list(calibration(rows)),
-                "misses": [(phrases[miss], n) for miss, n in miss_counts(rows).items()],
-            }
-        )
+        found.append(_places(of, places, f", ranked by {ranker}{fitted}", rows))
+        found[-1]["alone"] = ranker.endswith(ALONE_SUFFIX) and sentence_of(plug.ALONE)
     return found
 
 
-def _places(of: Figures, places: Sequence[int | None], how: str) -> dict[str, Any]:
+def _places(
+    of: Figures, places: Sequence[int | None], how: str, rows: Sequence[Row] = ()
+) -> dict[str, Any]:
     counts = [(str(i), places.count(i)) for i in range(1, RANKS_SHOWN + 1)]
     counts.append(("else", len(places) - sum(n for _, n in counts)))
+    phrases = ranking_plug().MISSES
     return {
         "title": of["title"],
         "how": how,
@@ -217,9 +213,9 @@ def _places(of: Figures, places: Sequence[int | None], how: str) -> dict[str, An
         "three": sum(place is not None and place <= 3 for place in places),
         "chart": charts.bars(counts, f"{of['title']}: ranks{how}"),
         "alone": "",
-        "seconds": (),
-        "calibration": (),
-        "misses": (),
+        "seconds": [row["seconds"] for row in rows],
+        "calibration": list(calibration(rows)),
+        "misses": [(phrases[miss], n) for miss, n in miss_counts(rows).items()],
     }
 
 

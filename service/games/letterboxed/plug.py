@@ -47,7 +47,7 @@ class LetterBoxedServicePlug(ServicePlug):
             "most words of a chain. Default: as few as can be.",
             rule="chains",
             to_rule=_most_words,
-            metavar="N|fewest",
+            texts="N|fewest",
         ),
         GameOption(
             "fewest_letters",
@@ -61,7 +61,6 @@ class LetterBoxedServicePlug(ServicePlug):
             int,
             "fewest letters of a word. Default: 3.",
             rule="min_letters",
-            metavar="N",
         ),
     )
 

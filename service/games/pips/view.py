@@ -193,20 +193,19 @@ def _tray(dominoes: int, columns: int) -> list[tuple[float, float]]:
 
 def _draw_regions(picture: Picture, board: Board, at: Mapping[Cell, tuple[int, int]]) -> None:
     """Draw every cell in the tint of its region, and the walls between regions."""
-    walls = set()
-    for (r, c), region in board.region.items():
+    of = board.region
+    for (r, c), region in of.items():
         x, y = at[r, c]
         look: dict[str, Any] = {"fill": board.tints[region], "data_cell": f"{r},{c}"}
         picture.add("rect", x=x, y=y, width=CELL_PX, height=CELL_PX, **look)
-        for neighbour, start, level in (
-            ((r - 1, c), (x, y), "h"),
-            ((r, c - 1), (x, y), "v"),
-            ((r + 1, c), (x, y + CELL_PX), "h"),
-            ((r, c + 1), (x + CELL_PX, y), "v"),
-        ):
-            if board.region.get(neighbour) != region:
-                walls.add((start, level))
-    path = "".join(f"M{x} {y}{level}{CELL_PX}" for (x, y), level in sorted(walls))
+    walls = set()
+    for (r, c), (x, y) in at.items():
+        for down, right, level in ((1, 0, "h"), (0, 1, "v")):
+            if of.get((r - down, c - right)) != of[r, c]:
+                walls.add((x, y, level))
+            if of.get((r + down, c + right)) != of[r, c]:
+                walls.add((x + right * CELL_PX, y + down * CELL_PX, level))
+    path = "".join(f"M{x} {y}{level}{CELL_PX}" for x, y, level in sorted(walls))
     picture.add("path", d=path, stroke=INK, stroke_width=WALL_PX, stroke_linecap="square")
 
 

@@ -52,7 +52,7 @@ class StrandsServicePlug(ServicePlug):
             str,
             "number of theme words. Default: given, as the puzzle says, else any.",
             to_rule=_any_words,
-            metavar="N|any|given",
+            texts="N|any|given",
         ),
         GameOption(
             "spangram",
@@ -68,10 +68,9 @@ class StrandsServicePlug(ServicePlug):
             int,
             "fewest letters of a word. Default: 4.",
             rule="min_letters",
-            metavar="N",
         ),
         GameOption(
-            "compound_parts", int, "most words in a spangram, 1 to 4. Default: 3.", metavar="N"
+            "compound_parts", int, "most words in a spangram, 1 to 4. Default: 3.", texts="N"
         ),
         GameOption(
             "part_zipf",
@@ -79,7 +78,6 @@ class StrandsServicePlug(ServicePlug):
             "least Zipf frequency of its short words. Default: 3.",
             rule="part_centizipf",
             to_rule=lambda value: _hundredths(value, "part_zipf", ZIPF_MAX),
-            metavar="X",
         ),
         GameOption(
             "compound_decades",
@@ -87,7 +85,6 @@ class StrandsServicePlug(ServicePlug):
             "how improbable it may be, in powers of ten. Default: 12.5.",
             rule="compound_centibels",
             to_rule=lambda value: _hundredths(value, "compound_decades", DECADES_MAX),
-            metavar="X",
         ),
     )
 

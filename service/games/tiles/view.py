@@ -41,7 +41,6 @@ LINE_TILES = 40
 """Tiles of a walk that are written in one line."""
 WIDE = 1.2
 """Columns for each row, about: a published board has 5 rows of 6."""
-WIDE_MIN, WIDE_MAX = 0.75, 3.0
 
 TILE_PX = 92
 GAP_PX = 10
@@ -105,7 +104,7 @@ def layout(puzzle: Puzzle) -> Layout:
         by_layer = ({layer_of[feature]: feature for feature in tile} for tile in puzzle.tiles)
         shapes = [tuple(map(tile.get, layers)) for tile in by_layer]
     return Layout(
-        columns=_columns(len(puzzle.tiles)),
+        columns=round(math.sqrt(WIDE * len(puzzle.tiles))),
         layers=layers if layered else (),
         shapes=tuple(shapes),
         tints={
@@ -126,17 +125,6 @@ def played(puzzle: Puzzle, walk: Walk) -> tuple[tuple[str, ...], ...]:
         left[tile] -= shared
         cleared.append(tuple(sorted(shared)))
     return tuple(cleared)
-
-
-def _columns(tiles: int) -> int:
-    """Choose a number of columns that fills the rows, if one is neither too small nor too large."""
-    wanted = math.sqrt(WIDE * tiles)
-    full = [
-        columns
-        for columns in range(1, tiles + 1)
-        if tiles % columns == 0 and WIDE_MIN <= columns * columns / tiles <= WIDE_MAX
-    ]
-    return min(full, key=lambda columns: abs(columns - wanted), default=math.ceil(wanted))
 
 
 def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Text:

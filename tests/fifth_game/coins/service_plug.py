@@ -19,7 +19,6 @@ class CoinsServicePlug(ServicePlug):
             int,
             "most coins that may be taken. Default: any number.",
             rule="most",
-            metavar="N",
         ),
     )
 
