@@ -44,8 +44,6 @@ LAKE_LAYOUT = "2"
 LAKE = "lake"
 """The spec of every puzzle of a game that nights have normalised into the lake."""
 
-OnSlices = Callable[[int, int], None]
-"""Called with (slices done, slices in all) while a corpus is made."""
 OnRows = Callable[[int, int | None], None]
 """Called with (rows read or boards made, how many there will be or None) after each slice."""
 
@@ -124,8 +122,7 @@ def open_corpus(
     *,
     game: str | None = None,
     processes: int = 1,
-    on_slices: OnSlices | None = None,
-    on_rows: OnRows | None = None,
+    on_rows: OnRows = lambda _read, _boards: None,
     check: Callable[[str], None] = lambda _game: None,
     into: Lake | None = None,
 ) -> Corpus:
@@ -159,7 +156,7 @@ def open_corpus(
         if is_missing(lake.url):
             # One that cannot be made would look like one that does not answer.
             make_folder(lake.url)
-        done = _make(lake, inputs, processes, on_slices, on_rows)
+        done = _make(lake, inputs, processes, on_rows)
     if not done.rows:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done.puzzles:
@@ -213,25 +210,16 @@ def _make(
     lake: Lake,
     inputs: Inputs,
     processes: int,
-    on_slices: OnSlices | None,
-    on_rows: OnRows | None,
+    on_rows: OnRows,
 ) -> CorpusInfo:
     made = set(lake.names(corpus_folder(inputs.corpus_id)))
     paths = [slice_path(inputs.corpus_id, i) for i in range(inputs.slices)]
     missing = [i for i, path in enumerate(paths) if path not in made]
     read = sum(sum(lake.row_groups(path)) for path in paths if path in made)
-    done = inputs.slices - len(missing)
-
-    def tell() -> None:
-        if on_slices is not None:
-            on_slices(done, inputs.slices)
-        if on_rows is not None:
-            on_rows(read, inputs.boards)
-
-    tell()
+    on_rows(read, inputs.boards)
     for more in _slices(lake, inputs, missing, processes):
-        done, read = done + 1, read + more
-        tell()
+        read += more
+        on_rows(read, inputs.boards)
     ids = (lake.read_file(path, select(CORPUS_ROWS, ["puzzle_id"])).column(0) for path in paths)
     info = CorpusInfo(
         corpus_id=inputs.corpus_id,

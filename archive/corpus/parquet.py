@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.bounded_reader import UnreadableGroupError, read_batches
 from nightgrid.archive.corpus.inputs import (
@@ -77,31 +77,32 @@ def read_parquet(
 
 def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Published | Fault]:
     schema = archive_plug(game.name).puzzles()
-    columns: dict[str, pa.Array] = {}
-    broken: dict[int, Fault] = {}
-
-    def refuse(rule: str, message: str, is_so: Callable[[pa.Array], pa.Array], name: str) -> None:
-        for row in _rows_where(is_so, columns[name]):
-            broken.setdefault(row, input_fault(rule, message, name))
-
-    for name in needed_columns(game.name):
-        columns[name] = batch.column(name).combine_chunks()
-        refuse("null", "expected a value", pc.is_null, name)
-        columns[name] = _cast(columns[name], schema.field(name), path)
-        if pa.types.is_list(schema.field(name).type):
-            # Python would read a negative number as one from the end.
-            refuse("negative", "expected numbers of 0 or more", _is_negative, name)
-        if name in _CODE_POINTS:
-            message = f"expected code points of at most {sys.maxunicode:,}"
-            refuse("columns", message, _is_no_character, name)
-    arrays = arrays_of(pa.table(columns))
+    columns = {
+        name: _cast(batch.column(name), schema.field(name), path)
+        for name in needed_columns(game.name)
+    }
+    table = pa.table(columns)
+    faults = [_fault_in(row) for row in table.to_pylist()]
+    arrays = arrays_of(table.filter(pa.array([fault is None for fault in faults], pa.bool_())))
     given = {name: batch.column(name).to_pylist() for name in batch.column_names if name in DERIVED}
-    for row in range(batch.num_rows):
-        if row in broken:
-            yield broken[row]
-            continue
+    sound = itertools.count()
+    for row, fault in enumerate(faults):
         told = {name: values[row] for name, values in given.items()}
-        yield _item(game, arrays, row, told)
+        yield fault or _item(game, arrays, next(sound), told)
+
+
+def _fault_in(row: dict[str, Any]) -> Fault | None:
+    """Find what no board has in the values of a row: Python would read them otherwise."""
+    for name, value in row.items():
+        values = value if isinstance(value, list) else [value]
+        if None in values:
+            return input_fault("null", "expected a value", name)
+        if isinstance(value, list) and min(value, default=0) < 0:
+            return input_fault("negative", "expected numbers of 0 or more", name)
+        if name in _CODE_POINTS and max(values, default=0) > sys.maxunicode:
+            most = f"expected code points of at most {sys.maxunicode:,}"
+            return input_fault("columns", most, name)
+    return None
 
 
 _CODE_POINTS = frozenset({"letter", "name_letter"})
@@ -136,34 +137,10 @@ def _item(
     return Published(date=None, level=None, puzzle=puzzle)
 
 
-def _rows_where(is_so: Callable[[pa.Array], pa.Array], column: pa.Array) -> list[int]:
-    """Find the rows of a column where something is so of the value, or of one in its list."""
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
-        return list(pc.indices_nonzero(is_so(column)).to_pylist())
-    rows = pc.indices_nonzero(pc.is_null(column)).to_pylist() if is_so is pc.is_null else []
-    parents = pc.list_parent_indices(column).filter(is_so(pc.list_flatten(column)))
-    return [*rows, *pc.unique(parents).to_pylist()]
-
-
-def _is_no_character(values: pa.Array) -> pa.Array:
-    return pc.greater(values, pa.scalar(sys.maxunicode, values.type))
-
-
-def _is_negative(values: pa.Array) -> pa.Array:
-    return pc.less(values, pa.scalar(0, values.type))
-
-
-def _cast(column: pa.Array, field: pa.Field, path: Path) -> pa.Array:
-    """Cast a column to its type; nulls, whose rows are not looked at, become what is empty."""
+def _cast(column: pa.ChunkedArray, field: pa.Field, path: Path) -> pa.ChunkedArray:
+    is_list = pa.types.is_list(field.type)
     try:
-        if pa.types.is_list(field.type):
-            parts = column.cast(pa.list_(field.type.value_type))
-            if parts.null_count or pc.list_flatten(parts).null_count:
-                parts = pa.array(
-                    [[v or 0 for v in row or ()] for row in parts.to_pylist()], parts.type
-                )
-            return parts.cast(field.type)
-        return pc.fill_null(column.cast(field.type), "" if field.type == pa.string() else 0)
+        return column.cast(pa.list_(field.type.value_type) if is_list else field.type)
     except pa.ArrowException as error:
         raise PermanentError(
             f"{path.name}: column {field.name} is {column.type}; expected {field.type}"

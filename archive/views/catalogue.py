@@ -209,13 +209,12 @@ def column_line(view: str, column: str) -> str:
     return _LINES.get(f"{view}.{column}", _LINES.get(column, ""))
 
 
+@cache
 def sql_type(kind: pa.DataType) -> str:
     """Name an Arrow type as DuckDB does."""
-    if pa.types.is_list(kind):
-        return f"{sql_type(kind.value_type)}[]"
-    if pa.types.is_decimal(kind):
-        return f"DECIMAL({kind.precision},{kind.scale})"
-    return _SQL_TYPES.get(str(kind), str(kind).upper())
+    import duckdb
+
+    return str(duckdb.from_arrow(pa.schema([("a", kind)]).empty_table()).types[0])
 
 
 def listed() -> Sequence[tuple[str, str, str, str]]:
@@ -227,20 +226,6 @@ def listed() -> Sequence[tuple[str, str, str, str]]:
     ]
 
 
-_SQL_TYPES = {
-    "string": "VARCHAR",
-    "date32[day]": "DATE",
-    "bool": "BOOLEAN",
-    "double": "DOUBLE",
-    "int8": "TINYINT",
-    "int16": "SMALLINT",
-    "int32": "INTEGER",
-    "int64": "BIGINT",
-    "uint8": "UTINYINT",
-    "uint16": "USMALLINT",
-    "uint32": "UINTEGER",
-    "timestamp[us, tz=UTC]": "TIMESTAMP WITH TIME ZONE",
-}
 _LINES = {
     "game": f"one of {', '.join(games_kept())}",
     "date": "the day that the board is for",
