@@ -11,7 +11,7 @@ from typing import Any
 
 from nightgrid.service.cli.reduce import picture
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.reductions.catalogue import Made, make, reduction
+from nightgrid.solvers.reductions.catalogue import make, reduction
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 
@@ -41,11 +41,7 @@ def draw(name: str) -> None:
     of, text, variant = DRAWN[name]
     chosen = reduction(of)
     instance = chosen.problem.read(text)
-    if "padded" in variant:
-        steps = ((chosen.reduce(instance, **variant), chosen.solution_of),)
-        made = Made(reduction=chosen, instance=instance, steps=steps)
-    else:
-        made = make(chosen, instance, **variant)
+    made = make(chosen, instance, **variant)
     outcome = made.reduced.bind().solve(made.reduced.puzzle, Ask(kind="first"))
     (solution,) = outcome.solutions
     answer = chosen.problem.to_text(made.instance, made.solution_of(solution))

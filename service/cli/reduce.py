@@ -115,7 +115,7 @@ def _instance(reduction: Reduction, file: str | None, size: int | None, seed: in
     if size is not None:
         if file is not None:
             raise PermanentError("--random and a file exclude one another; give one of them")
-        return reduction.problem.random(size, seed, True)
+        return reduction.problem.random(size, seed)
     data, name = read_input(file or STDIN, "an instance")
     try:
         text = data.decode()

@@ -20,17 +20,15 @@ from nightgrid.solvers.reductions import (
 )
 from nightgrid.solvers.reductions.problems import texts
 from nightgrid.solvers.reductions.problems.choices import random_subset_sum, random_three_d_matching
-from nightgrid.solvers.reductions.problems.flow_free import FlowFree, random_flow_free
+from nightgrid.solvers.reductions.problems.flow_free import random_flow_free
 from nightgrid.solvers.reductions.problems.formula import (
-    Formula,
     exactly_one,
     not_all_equal,
     random_formula,
 )
-from nightgrid.solvers.reductions.problems.planar import PlanarFormula, random_planar_formula
+from nightgrid.solvers.reductions.problems.planar import random_planar_formula
 from nightgrid.solvers.reductions.reduced import Reduced
 
-SIDES_LEAST = 4
 NUMBER_MOST = 1_000_000
 """Largest number of random subset sums: small numbers have few sums, and are easy."""
 
@@ -41,8 +39,8 @@ class Problem(NamedTuple):
     read: Callable[[str], Any]
     """Read an instance from its text."""
     write: Callable[[Any], str]
-    random: Callable[[int, int, bool], Any]
-    """Draw an instance of a size, with a seed; planted, so that it can be solved, or not."""
+    random: Callable[[int, int], Any]
+    """Draw an instance of a size that can be solved, with a seed."""
     to_json: Callable[[Any, Any], Any]
     """Write a solution of an instance as a JSON value."""
     to_text: Callable[[Any, Any], str]
@@ -87,34 +85,17 @@ def make(
     reduction: Reduction,
     instance: Any,
     *,
-    connected: bool = False,
-    diagonal: bool = True,
     blocks_size: int | None = None,
     sides: int | None = None,
+    **variant: bool,
 ) -> Made:
     """Make the board of an instance, in the variant that is wanted.
 
-    `connected`: one piece (Pips, of formulas). `diagonal`: diagonal steps are allowed (Strands).
-    `blocks_size`: enlarge cells to blocks (Strands). `sides`: add sides until there are that many
-    (Letter Boxed). Raises PermanentError for a variant that the reduction does not have.
+    `variant`: options of the reduction, such as `diagonal` of those to Strands. `blocks_size`:
+    enlarge cells to blocks (Strands). `sides`: add sides until there are that many (Letter Boxed).
     """
-    for what, wanted, possible in (
-        ("a connected board", connected, reduction.name == "planar-pips"),
-        ("steps without diagonals", not diagonal, reduction.game == "strands"),
-        ("blocks", blocks_size is not None, reduction.game == "strands"),
-        ("more sides", sides is not None, reduction.game == "letterboxed"),
-    ):
-        if wanted and not possible:
-            raise PermanentError(f"{reduction.name} has no variant with {what}")
-    if sides is not None and sides < SIDES_LEAST:
-        raise PermanentError(f"{sides} sides; expected at least {SIDES_LEAST}")
-    options: dict[str, bool] = {}
-    if reduction.game == "strands":
-        options = {"diagonal": diagonal}
-    elif connected:
-        options = {"connected": True}
     steps: list[tuple[Reduced[Any, Any], Callable[[Any, Any], Any]]] = [
-        (reduction.reduce(instance, **options), reduction.solution_of)
+        (reduction.reduce(instance, **variant), reduction.solution_of)
     ]
     if blocks_size is not None:
         steps.append((blocks.enlarge(steps[-1][0], blocks_size), blocks.solution_of))
@@ -136,34 +117,25 @@ def reduction(name: str) -> Reduction:
     raise PermanentError(f"unknown reduction {name!r:.40}; expected one of {names}")
 
 
-def _random_formula(clauses: int, seed: int, planted: bool) -> Formula:
-    variables = max(3, (clauses + 1) // 2)
-    return random_formula(variables, clauses, seed, not_all_equal if planted else None)
-
-
-def _random_planar(clauses: int, seed: int, planted: bool) -> PlanarFormula:
-    return random_planar_formula(clauses + 2, clauses, seed, exactly_one if planted else None)
-
-
-def _random_flow(side: int, seed: int, planted: bool) -> FlowFree:
-    if not planted:
-        raise PermanentError("random grids of Flow Free are cut from a path, so can be solved")
-    return random_flow_free(side, side, max(1, side - 1), seed)
-
-
 FORMULA = Problem(
     read=texts.read_formula,
     write=texts.write_formula,
-    random=_random_formula,
+    random=lambda clauses, seed: random_formula(
+        max(3, (clauses + 1) // 2), clauses, seed, not_all_equal
+    ),
     to_json=lambda _, assignment: texts.literals_of(assignment),
     to_text=lambda _, assignment: f"v {' '.join(map(str, texts.literals_of(assignment)))} 0",
 )
-PLANAR = FORMULA._replace(read=texts.read_planar, write=texts.write_planar, random=_random_planar)
+PLANAR = FORMULA._replace(
+    read=texts.read_planar,
+    write=texts.write_planar,
+    random=lambda clauses, seed: random_planar_formula(clauses + 2, clauses, seed, exactly_one),
+)
 MATCHING = Problem(
     read=texts.read_three_d_matching,
     write=texts.write_three_d_matching,
-    random=lambda size, seed, planted: random_three_d_matching(
-        size, min(3 * size, size**3), seed, planted=planted
+    random=lambda size, seed: random_three_d_matching(
+        size, min(3 * size, size**3), seed, planted=True
     ),
     to_json=lambda instance, chosen: [[e + 1 for e in instance.triples[i]] for i in chosen],
     to_text=lambda instance, chosen: "\n".join(
@@ -173,9 +145,7 @@ MATCHING = Problem(
 SUM = Problem(
     read=texts.read_subset_sum,
     write=texts.write_subset_sum,
-    random=lambda count, seed, planted: random_subset_sum(
-        count, NUMBER_MOST, seed, planted=planted
-    ),
+    random=lambda count, seed: random_subset_sum(count, NUMBER_MOST, seed, planted=True),
     to_json=lambda instance, chosen: [instance.numbers[i] for i in chosen],
     to_text=lambda instance, chosen: (
         f"{' + '.join(str(instance.numbers[i]) for i in chosen) or 0} = {instance.target}"
@@ -184,7 +154,7 @@ SUM = Problem(
 FLOW = Problem(
     read=texts.read_flow_free,
     write=texts.write_flow_free,
-    random=_random_flow,
+    random=lambda side, seed: random_flow_free(side, side, max(1, side - 1), seed),
     to_json=lambda _, flows: [[list(cell) for cell in path] for path in flows],
     to_text=lambda instance, flows: "\n".join(texts.filled(instance, flows)),
 )

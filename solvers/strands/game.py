@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics
+from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game, over_budget
 from nightgrid.solvers.lexicon.compile import compile_lexicon
@@ -13,7 +13,7 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.columns import from_arrays, to_arrays
 from nightgrid.solvers.strands.general.wide_pieces import find_any_pieces
-from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, counted_outcome, engine_for
+from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, best_first, engine_for
 from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
@@ -70,14 +70,22 @@ class StrandsGame(Game[Puzzle, Cover]):
             engine = engine_for(puzzle, self.bound_rules, found, budget, exists=False)
             engine.on_progress = self.on_progress
             pieces, state, score = walk(engine, part_range(part)[0])
-
-            def build(laid: list[tuple[str, int]], value: int) -> Cover:
-                words = self.words_known()
-                return build_cover(laid, value, puzzle, self.bound_rules, found, words)
-
-            values = _values(engine, part, state)
-            return counted_outcome(
-                engine, ask.limit, values, (pieces, score), build, engine.statistics
+            counts, bests, kids = _values(engine, part, state)
+            total = sum(counts)
+            if total > MAX_COUNT:  # A count that is full is more.
+                reason = Reason(code=ReasonCode.COUNT_TOO_LARGE)
+                return over_budget(reason, engine.statistics())
+            top = best_first(engine, ask.limit, bests, kids, score) if ask.limit else ()
+            rules, words = self.bound_rules, self.words_known()
+            covers = [
+                build_cover(pieces + more, value, puzzle, rules, found, words)
+                for value, more in top
+            ]
+            return Outcome(
+                status=Status.SOLVED if total else Status.UNSOLVABLE,
+                count=total,
+                solutions=tuple(covers),
+                statistics=engine.statistics(),
             )
         except BudgetSpentError as error:
             spent = Statistics() if engine is None else engine.statistics()

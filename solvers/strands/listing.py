@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nightgrid.solvers.algebra import (
-    MAX_COUNT,
-    Budget,
-    Outcome,
-    SolutionStream,
-    Statistics,
-    Status,
-)
-from nightgrid.solvers.game_contract import over_budget
+from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.general.engine import GeneralEngine
@@ -114,34 +106,6 @@ def best_first(
             for best, i, step in live:
                 heapq.heappush(heap, (-(now + step[1] + best), (*key, i), now, step, way))
             break
-
-
-def counted_outcome(
-    engine: Any,
-    limit: int | None,
-    values: tuple[list[int], list[int], list[Any]],
-    laid: tuple[list[tuple[str, int]], int],
-    build: Callable[[list[tuple[str, int]], int], Cover],
-    spent: Callable[[], Statistics],
-) -> Outcome[Cover]:
-    """Make the outcome of choices whose covers are valued: their count, and the best of them.
-
-    `values` are counts, best scores and children, one for each choice; `laid` the pieces before
-    them, and what these score; `build` writes pieces and a score as a cover. Raises
-    BudgetSpentError.
-    """
-    counts, bests, kids = values
-    pieces, score = laid
-    total = sum(counts)
-    if total > MAX_COUNT:  # A count that is full is more.
-        return over_budget(Reason(code=ReasonCode.COUNT_TOO_LARGE), spent())
-    top = best_first(engine, limit, bests, kids, score) if limit else ()
-    return Outcome(
-        status=Status.SOLVED if total else Status.UNSOLVABLE,
-        count=total,
-        solutions=tuple(build(pieces + more, value) for value, more in top),
-        statistics=spent(),
-    )
 
 
 def _joined(before: Any, placed: list[tuple[str, int]]) -> list[tuple[str, int]]:
