@@ -36,36 +36,11 @@ DESCRIPTION = """Exact solves of puzzles: `/v1/games` says of which games.
 Numbers that may pass 2^53 are texts. Every error is `application/problem+json` (RFC 9457) that
 names what is wrong by JSON pointers. Where keys are wanted they are sent as `Authorization: Bearer
 KEY`; a service on loopback wants none unless it is told to."""
-PROBLEM = {
-    "description": "What is wrong with a request, or why it cannot be answered.",
-    "type": "object",
-    "required": ["type", "title", "status", "detail"],
-    "properties": {
-        "type": {"type": "string", "enum": [f"/problems/{slug}" for slug in problems.KINDS]},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "One sentence."},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["pointer", "detail"],
-                "properties": {
-                    "pointer": {
-                        "type": "string",
-                        "description": "JSON pointer into the body; `?name` for a parameter, the "
-                        "name of a header or of a part of the path.",
-                    },
-                    "detail": {"type": "string"},
-                },
-            },
-        },
-    },
-}
+SCHEMAS = "#/components/schemas"
 _PROBLEM_REPLY: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "A problem.",
-        "content": {problems.PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        "content": {problems.PROBLEM_TYPE: {"schema": {"$ref": f"{SCHEMAS}/Problem"}}},
     }
 }
 
@@ -88,7 +63,8 @@ class _App(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Describe the routes and their problems."""
         document = super().openapi()
-        document["components"]["schemas"]["Problem"] = PROBLEM
+        schema = problems.ProblemJson.model_json_schema(ref_template=f"{SCHEMAS}/{{model}}")
+        document["components"]["schemas"] |= {**schema.pop("$defs"), "Problem": schema}
         return document
 
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
+from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError, NotInLakeError
 from nightgrid.service.web.files import FOLDER
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError, PermanentError
 from nightgrid.workers.logs import get_logger
@@ -106,13 +107,24 @@ def markdown() -> str:
     return "\n".join(["| type | status | when |", "|---|---|---|", *rows, ""])
 
 
-class FieldError(TypedDict):
+class FieldError(BaseModel):
     """One field of a request that is wrong."""
 
-    pointer: str
-    """JSON pointer (RFC 6901) into the body; "" is the whole. A parameter is named like `?limit`, a
-    header by its name."""
+    pointer: str = Field(
+        description="JSON pointer (RFC 6901) into the body; `?name` for a parameter, the name of a "
+        "header or of a part of the path."
+    )
     detail: str
+
+
+class ProblemJson(BaseModel):
+    """What is wrong with a request, or why it cannot be answered."""
+
+    type: str = Field(json_schema_extra={"enum": [f"/problems/{slug}" for slug in KINDS]})
+    title: str
+    status: int
+    detail: str = Field(description="One sentence.")
+    errors: list[FieldError] = Field(default=[])
 
 
 class Problem(Exception):  # noqa: N818 - the RFC's own word
@@ -135,13 +147,13 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word
 
     def to_json(self) -> dict[str, Any]:
         """Write it as problem+json has it."""
-        value: dict[str, Any] = {
-            "type": f"/problems/{self.slug}",
-            "title": self.slug.replace("-", " ").capitalize(),
-            "status": self.kind.status,
-            "detail": self.detail,
-        }
-        return value | ({"errors": self.errors} if self.errors else {})
+        return ProblemJson(
+            type=f"/problems/{self.slug}",
+            title=self.slug.replace("-", " ").capitalize(),
+            status=self.kind.status,
+            detail=self.detail,
+            errors=self.errors,
+        ).model_dump(exclude_defaults=True)
 
     def response(self) -> JSONResponse:
         """Make the response."""
@@ -165,6 +177,9 @@ def problem_of(error: NightgridError) -> Problem:
             "damaged-lake",
             "a file of the lake is damaged, or may not be read; the log of the service names it",
         )
+    if isinstance(error, NotInLakeError):
+        # Where the lake lies is for those alone who run the service.
+        return Problem("no-such-board", error.public)
     if isinstance(error, PermanentError):
         return Problem("bad-value", str(error))
     log.warning("unavailable", error=str(error))
@@ -253,5 +268,5 @@ def _of_validation(error: RequestValidationError) -> Problem:
         )
         errors.append(FieldError(pointer=pointer, detail=said[:1].lower() + said[1:]))
     first = errors[0]
-    named = f"{first['pointer']}: " if first["pointer"] else ""
-    return Problem("bad-value", f"{named}{first['detail']}", errors=errors)
+    named = f"{first.pointer}: " if first.pointer else ""
+    return Problem("bad-value", f"{named}{first.detail}", errors=errors)

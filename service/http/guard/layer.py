@@ -53,10 +53,6 @@ EarlyReply = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
 """Returns the reply to a body that needs no route, None where one has to answer."""
 
 
-async def no_reply(_scope: Scope, _headers: Headers, _data: bytes) -> None:
-    """Leave every body to its route."""
-
-
 def with_headers(send: Send) -> Send:
     """Add the headers to every answer that is sent."""
 
@@ -87,7 +83,7 @@ class Guard:
         access: Access,
         hosts: frozenset[str] | None,
         body_bytes: int,
-        early_reply: EarlyReply = no_reply,
+        early_reply: EarlyReply,
     ) -> None:
         self._app = app
         self._access = access

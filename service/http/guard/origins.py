@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from nightgrid.service.http.problems import Problem
+from nightgrid.service.http.problems import FieldError, Problem
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -43,7 +43,7 @@ def check_host(headers: Headers, hosts: frozenset[str] | None) -> None:
         raise Problem(
             "unknown-host",
             f"the request is for host {name!r:.60}; expected {', '.join(sorted(hosts))}",
-            errors=[{"pointer": "Host", "detail": "no name of this service"}],
+            errors=[FieldError(pointer="Host", detail="no name of this service")],
         )
 
 
@@ -59,5 +59,5 @@ def check_origin(method: str, headers: Headers) -> None:
         raise Problem(
             "foreign-origin",
             "a page of another site may not change anything here",
-            errors=[{"pointer": "Origin", "detail": "expected the service's own"}],
+            errors=[FieldError(pointer="Origin", detail="expected the service's own")],
         )

@@ -13,7 +13,6 @@ from nightgrid.archive.games import has_plug, reader
 from nightgrid.archive.payloads.published import Published
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.games.plug import GameOption
-from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game, game_plug
 from nightgrid.solvers.rule_line import RuleLine
 
@@ -91,21 +90,13 @@ def _rule(option: GameOption, rules: type[RuleLine] | None) -> Rule:
     said = None if rules is None else getattr(rules(), option.rule or option.name, None)
     kind = str if choices else option.kind
     # A rule that is kept in another unit than its option has says nothing to who reads the option.
-    is_plain = type(said) is kind and _is_kept(option, said)
     return Rule(
         name=option.name,
         type="choice" if choices else _TYPES.get(option.kind, "str"),
-        default=said if is_plain else None,
+        default=said if type(said) is kind and option.kind is not str else None,
         choices=choices,
         help=option.help,
     )
-
-
-def _is_kept(option: GameOption, value: Any) -> bool:
-    try:
-        return bool(option.to_rule(value) == value)
-    except PermanentError:
-        return False
 
 
 def example(name: str) -> dict[str, Any] | None:

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.payloads.envelopes import iso_date
 from nightgrid.service.http.problems import Problem, wrong
 from nightgrid.solvers.registry import GAMES
@@ -62,11 +61,3 @@ def check_range(since: dt.date | None, until: dt.date | None) -> None:
     """Raise Problem for a range of dates that ends before it begins."""
     if since is not None and until is not None and since > until:
         raise wrong("?from", f"is {since}, after to, which is {until}; expected no later")
-
-
-def not_here(error: NotInLakeError) -> Problem:
-    """Make the problem of something that the lake does not have.
-
-    Where the lake lies is for those alone who run the service.
-    """
-    return Problem("no-such-board", error.public)

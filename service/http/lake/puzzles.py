@@ -11,7 +11,6 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.games import has_plug, reader
-from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import Board, editions_of, find_boards
 from nightgrid.archive.lookup.reference import DateReference, reference_text
@@ -24,7 +23,6 @@ from nightgrid.service.http.lake.parameters import (
     Parameters,
     check_range,
     known_game,
-    not_here,
 )
 from nightgrid.service.http.solves.models import Answer
 from nightgrid.service.http.solves.solve_json import answer_json
@@ -195,11 +193,7 @@ def boards_of_date(
 def find_on_date(lake: Lake, game: str, date: dt.date, level: str | None) -> list[Board]:
     """Find the boards of a date. Raises Problem with 404 where the lake has none."""
     known_game(game)
-    reference = DateReference(game=game, date=date, level=level and level.lower())
-    try:
-        return find_boards(lake, reference)
-    except NotInLakeError as error:
-        raise not_here(error) from error
+    return find_boards(lake, DateReference(game=game, date=date, level=level and level.lower()))
 
 
 def short_answers(lake: Lake, puzzle_ids: Collection[str]) -> dict[str, list[ShortAnswer]]:

@@ -31,6 +31,10 @@ async def _echo(request: Request) -> Response:
     return JSONResponse({"client": request.state.client.name, "body": body.decode()})
 
 
+async def _none(*_: object) -> None:
+    """Leave every body to its route."""
+
+
 async def _own(_: Request) -> Response:
     return Response("own", headers={"Cache-Control": "no-cache", "Referrer-Policy": "origin"})
 
@@ -57,6 +61,7 @@ def make(lake: Lake) -> Iterator[Callable[..., TestClient]]:
             access=Access(lambda: lake, required=required),
             hosts=hosts_of(hosts, host, is_loopback=host == "127.0.0.1"),
             body_bytes=1024,
+            early_reply=_none,
         )
         made.append(TestClient(guard, base_url="http://localhost:8765"))
         return made[-1]
