@@ -87,6 +87,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "workers/runs/status.py": ("workers/runs/test_status.py",),
     "workers/runs/finishing/gathering.py": (
         "workers/runs/finishing/test_gathering.py",
+        "workers/runs/test_planned_runs.py",
         "workers/runs/plan/test_open_plans.py",
     ),
     "flows/night/settings.py": ("flows/night/test_settings.py",),

@@ -84,31 +84,26 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
     process may not read, TransientError while a night is at work on it.
     """
     with maintaining(lake):
-        told: set[str] = set()
+        findings = _readable(lake, on_file)
         for _ in range(ROUNDS_MAX):
-            findings = list(check_lake_files(lake, on_file))
-            _refuse(findings)
-            for found in findings:
-                if not found.can_mend and found.path not in told:
-                    what = f"{found.what}; {found.advice}"
-                    yield Mended(path=found.path, mended=False, what=what)
-                told.add(found.path)
-            todo = [found for found in findings if found.can_mend]
-            if not todo:
-                return
+            if not (todo := [found for found in findings if found.can_mend]):
+                break
             yield from _mend(lake, todo)
-        for found in check_lake_files(lake, on_file):
-            if found.can_mend:
-                what = f"{found.what}; it still is, after {ROUNDS_MAX} rounds"
-                yield Mended(path=found.path, mended=False, what=what)
+            findings = _readable(lake, on_file)
+        for found in findings:
+            left = f"it still is, after {ROUNDS_MAX} rounds" if found.can_mend else found.advice
+            yield Mended(path=found.path, mended=False, what=f"{found.what}; {left}")
 
 
-def _refuse(findings: Iterable[Finding]) -> None:
+def _readable(lake: Lake, on_file: OnFile) -> list[Finding]:
+    """Check a lake. Raises what a repair refuses."""
+    findings = list(check_lake_files(lake, on_file))
     for found in findings:
         if found.fault == "newer":
             raise NewerSchemaError(found.what)
         if found.fault == "unreadable":
             raise LakeRefusesError(f"{found.what}; a repair has to read every file")
+    return findings
 
 
 def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from structlog.contextvars import bound_contextvars
@@ -18,9 +19,8 @@ from structlog.contextvars import bound_contextvars
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.sources import open_source
 from nightgrid.flows.cluster import OwnWorkers
-from nightgrid.flows.night.page import write_page
 from nightgrid.flows.night.planning import PlannedRun
-from nightgrid.flows.night.report import GameReport, NightFailedError, NightReport
+from nightgrid.flows.night.report import REPORT_PATH, GameReport, NightFailedError, NightReport
 from nightgrid.flows.night.settings import NightGame, NightSettings
 from nightgrid.flows.night.steps import (
     NIGHT,
@@ -32,6 +32,7 @@ from nightgrid.flows.night.steps import (
     solve,
 )
 from nightgrid.flows.runs import SILENT, AsStep, InFlow, StoppedError, Watch, plain
+from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.workers.lease import holding
 from nightgrid.workers.logs import get_logger
@@ -40,6 +41,9 @@ from nightgrid.workers.upkeep import tidy
 
 log = get_logger("nightgrid.night")
 NIGHT_ID_CHARS = 12
+PAGE_WRITER = "nightgrid.service.report.page"
+"""The module whose `write_nightly_report` gets the lake. Drawing is two floors up, so that it is
+named here, and imported when a night has ended, as Celery does with the modules of tasks."""
 
 
 def work_night(
@@ -96,7 +100,7 @@ def work_night(
             report = NightReport(games=reports, wall_seconds=time.monotonic() - begun)
             if loaded:
                 log.info("night ended", seconds=round(report.wall_seconds, 3), failed=report.failed)
-            write_page(night, report, watch)
+            _write_page(night, report, watch)
             if report.failed:
                 raise NightFailedError(report)
             return report
@@ -132,25 +136,33 @@ def check_sources(night: NightSettings, watch: Watch) -> None:
             watch.on_trouble(game.game, str(error))
 
 
+def _write_page(night: NightSettings, done: NightReport, watch: Watch) -> None:
+    """Write the report of the lake, if the settings say so; what fails costs the report alone.
+
+    A night that found nothing leaves the one that is there: it is to cost next to nothing.
+    """
+    if not night.workers.night_report:
+        return
+    idle = not any(game.new_payloads or game.planned or game.failed for game in done.games)
+    try:
+        if idle and night.lake.exists(REPORT_PATH):
+            return
+        import_module(PAGE_WRITER).write_nightly_report(night.lake)
+    except Exception as error:  # noqa: BLE001 - no fault of a drawing is to fail the night
+        # Answers are in the lake by now.
+        log.warning("no report written", why=f"{type(error).__name__}: {error}")
+        watch.on_note(f"no report was written: {error}")
+
+
 def _log_end(report: GameReport) -> None:
     """Log how a game ended. An idle night logs nothing: its reports in the lake are its word."""
     if report.failed:
         log.error("game failed", game=report.game, why=report.failure or report.source_trouble)
     if report.new_payloads or report.planned or report.known_poison:
-        log.info(
-            "game ended",
-            game=report.game,
-            run=report.run_id,
-            new_payloads=report.new_payloads,
-            quarantined=report.quarantined,
-            planned=report.planned,
-            solved=report.solved,
-            unsolvable=report.unsolvable,
-            over_budget=report.over_budget,
-            invalid=report.invalid,
-            poison=report.poisoned_jobs,
-            seconds=round(report.wall_seconds, 3),
-        )
+        names = ("game", "new_payloads", "quarantined", "planned", *(s.value for s in Status))
+        figures = {name: getattr(report, name) for name in names}
+        seconds = round(report.wall_seconds, 3)
+        log.info("game ended", run=report.run_id, seconds=seconds, **figures)
 
 
 class _GameWork:

@@ -20,6 +20,8 @@ from nightgrid.solvers.errors import NightgridError
 
 _UNLISTED = {"paths", "fetch_failures", "made_anew", "source_trouble", "attention", "lake"}
 """Fields that the table of figures leaves out: lines of their own, and texts."""
+REPORT_PATH = "reports/report.html"
+"""Where the report of the last night for people lies in a lake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.contradictions import said_in
 from nightgrid.archive.results.gold.rank_accuracy import calibration, miss_counts
-from nightgrid.flows.night.page import REPORT_PATH
+from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.service.drawing.colours import NAMES
 from nightgrid.service.report import charts
 from nightgrid.service.report.boards import drawn_boards

@@ -14,7 +14,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.solvers.sentences import without_credentials
 from nightgrid.workers.settings import Settings, load_settings, setting_fields
-from nightgrid.workers.settings_sources import config_path
+from nightgrid.workers.settings_sources import config_path, expected
 from nightgrid.workers.tuning import Tuning
 
 
@@ -221,3 +221,21 @@ def test_constants_are_no_settings(folder: Path) -> None:
     (folder / "nightgrid.toml").write_text("poll_seconds = 1\n")
     with pytest.raises(PermanentError, match="'poll_seconds' is no setting"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("batch_processes", "a whole number from 1 to 1,024"),
+        ("http_connections", "a whole number of 16 or more"),
+        ("budget_nodes", "a whole number of 1 or more"),
+        ("soft_shutdown_seconds", "a number of 0 or more"),
+        ("budget_seconds", "a number above 0"),
+        ("lake", "a text in quotes"),
+        ("redis_url", "a text in quotes"),
+        ("var_dir", "a path"),
+        ("rank", "true or false"),
+    ],
+)
+def test_what_a_setting_takes_is_said_in_words(name: str, says: str) -> None:
+    assert expected(Settings.model_fields[name]) == says

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.faults import MissingFileError, NotInLakeError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.night.page import REPORT_PATH
+from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.service.http.guard.access import KEY
 from nightgrid.service.http.lake.parameters import Page
 from nightgrid.service.http.problems import Problem

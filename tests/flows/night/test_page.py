@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.flows.night import page
 from nightgrid.flows.night.night import work_night
+from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.flows.night.settings import NightSettings
 from nightgrid.flows.runs import Watch
 from nightgrid.service.report import page as report_page
@@ -19,11 +19,11 @@ def test_a_night_that_no_door_has_started_leaves_its_report(
 ):
     settings = night(source(1))
     work_night(settings)
-    first = settings.lake.read_bytes(page.REPORT_PATH)
+    first = settings.lake.read_bytes(REPORT_PATH)
     assert first.startswith(b"<!doctype html>")
 
     work_night(settings)
-    assert settings.lake.read_bytes(page.REPORT_PATH) == first, "an idle night leaves it"
+    assert settings.lake.read_bytes(REPORT_PATH) == first, "an idle night leaves it"
 
 
 @pytest.mark.parametrize("fault", [ValueError("a bad row"), OSError("no space")], ids=str)
@@ -44,4 +44,4 @@ def test_a_report_that_fails_costs_the_report_alone(
 
     assert done.games[0].solved == 3
     assert notes == [f"no report was written: {fault}"]
-    assert not settings.lake.exists(page.REPORT_PATH)
+    assert not settings.lake.exists(REPORT_PATH)

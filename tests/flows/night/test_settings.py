@@ -8,6 +8,7 @@ import os
 import pytest
 
 from nightgrid.flows.night.settings import (
+    FIRST_PAYLOADS,
     NightGame,
     NightSettings,
     beside_games,
@@ -105,3 +106,22 @@ def test_a_night_has_a_game_and_none_twice(tmp_path):
     ):
         with pytest.raises(PermanentError, match=sentence):
             NightSettings(games=games, workers=workers)
+
+
+def test_a_few_payloads_tell_the_game_of_a_folder(tmp_path):
+    for number in range(1, FIRST_PAYLOADS):
+        (tmp_path / f"2025-01-{number:02d}.json").write_text("damaged")
+    last, after = (tmp_path / f"2025-01-{FIRST_PAYLOADS + i:02d}.json" for i in (0, 1))
+    last.write_text('{"sides": ["TAP", "ERD", "NIL", "YCO"]}')
+    assert night_sources([str(tmp_path)]) == {"letterboxed": str(tmp_path)}
+    last.rename(after)
+    last.write_text("damaged")
+    assert night_sources([str(tmp_path)]) == {"pips": str(tmp_path)}
+
+
+def test_what_lies_beside_games_is_sorted_without_hidden_names(tmp_path):
+    for name in ("tiles", "zebra", ".git", "notes", "b."):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a.txt").touch()
+    assert beside_games(str(tmp_path)) == ["a.txt", "b.", "notes", "zebra"]
+    assert beside_games("https://example.org") == []

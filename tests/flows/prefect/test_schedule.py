@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nightgrid.flows.night.page import REPORT_PATH
+from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.flows.night.settings import NightSettings
 from tests.flows.nights import ROOT, results
 from tests.flows.prefect.conftest import ask, end, post, states, wait_for

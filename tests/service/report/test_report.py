@@ -27,7 +27,7 @@ from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.gold.rank_accuracy import PATH as RANK_ACCURACY_PATH
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.state import read_state, write_state
-from nightgrid.flows.night.page import REPORT_PATH
+from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.service.cli.app import main
 from nightgrid.service.games.plug import SAMPLES
 from nightgrid.service.report.figures import SHOWN

@@ -133,3 +133,27 @@ def test_the_oldest_chunk_in_flight_is_the_one_that_was_sent_first():
     assert (seen.jobs_total, seen.planned_share) == (6, 0.25)
     whole = progress_of(table, replace(run, planned=True), processes=2, seconds=7.0, now=20.0)
     assert (whole.jobs_total, whole.planned_share) == (6, 1.0)
+
+
+def test_the_end_is_told_while_anything_is_left_once_a_second_was_worked():
+    for left in (
+        replace(AT, jobs_done=300),
+        replace(AT, chunks_done=30),
+        replace(AT, kernel_ns=10**9),
+    ):
+        assert "left" in progress_text(left)
+    assert "left" not in progress_text(replace(AT, kernel_ns=10**9 - 1))
+
+
+def test_what_nobody_expected_comes_on_top():
+    split = replace(AT, unforeseen_left=4)
+    assert "at least" in progress_text(split)
+    assert "about" not in progress_text(split)
+    assert left_of(replace(AT, expected_total_s=0.0)) is None
+
+
+def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
+    early = replace(AT, kernel_ns=5 * 10**8)
+    assert left_of(early) is not None, "a dry run tells it"
+    assert "left" not in progress_text(early)
+    assert "left" not in progress_text(replace(AT, jobs_done=300, chunks_done=30))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.night.page import REPORT_PATH
+from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.service.http.guard.access import wants_key
 
 
