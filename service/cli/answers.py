@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nightgrid.service.drawing import View
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def each_puzzle(
-    sources: Iterator[Found],
+    sources: Iterable[Found],
     work: Callable[[Found, Published], Exit],
     *,
     ask: Callable[[str], Ask | None] | None,

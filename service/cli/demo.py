@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -121,18 +121,6 @@ def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def official_ranks(lake: Lake, game: str) -> dict[str, int | None]:
-    """Return the rank of each date's official solution among the best; {} without ranks."""
-    from nightgrid.archive.games import archive_plug
-    from nightgrid.archive.lake.tables import RANKS
-    from nightgrid.archive.results.gold.gold import RANKS_PATH
-
-    if not archive_plug(game).ranked:
-        return {}
-    table = lake.read_table(RANKS_PATH, RANKS)
-    return {row["date"].isoformat(): row["official_rank"] for row in table.to_pylist()}
-
-
 def say_result(lake: Lake, address: str, games: Sequence[str]) -> None:
     """Draw the last board of the first game with its solution, and show what was counted."""
     from nightgrid.archive.lookup.boards import find_boards
@@ -150,7 +138,7 @@ def say_result(lake: Lake, address: str, games: Sequence[str]) -> None:
         if (row["date"], row["level"]) == (last["date"], board.published.level)
     )
     _say_board(board, row)
-    _say_counts(lake, counts)
+    _say_counts(counts)
     say()
     say(f"All of it lies in {address}, as Parquet.")
     say(f"Next, {_next(board, row, address)}")
@@ -169,19 +157,19 @@ def _say_board(board: Board, row: Mapping[str, Any]) -> None:
     say()
 
 
-def _say_counts(lake: Lake, counts: Mapping[str, list[dict[str, Any]]]) -> None:
+def _say_counts(counts: Mapping[str, list[dict[str, Any]]]) -> None:
     """Show a line for every game and level."""
-    headings = ("boards", "solved", "solutions", "most", "time", "longest", "official")
+    from nightgrid.archive.games import reader
+
+    headings = ("boards", "solved", "solutions", "most", "time", "longest")
     lines = []
     for game, rows in counts.items():
-        ranks = official_ranks(lake, game)
-        levels = sorted({row["level"] for row in rows}, key=_level_rank(game))
+        levels = [level for level in reader(game).LEVELS if any(r["level"] == level for r in rows)]
         for level in levels:
-            mine = [row for row in rows if row["level"] == level]
             name = game_plug(game).title + (f", {level}" if len(levels) > 1 else "")
-            lines.append((name, *_cells(mine), _official(mine, ranks)))
+            lines.append((name, *_cells([row for row in rows if row["level"] == level])))
     title = "Solutions and times: medians, and the largest"
-    say_table(headings, lines, title=title, numbers=headings[1:-1], whole=1)
+    say_table(headings, lines, title=title, numbers=headings[1:], whole=1)
 
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -193,23 +181,6 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         return (share, "", "", "", "")
     counted = (f"{median(found):,.0f}", f"{found[-1]:,}")
     return (share, *counted, duration(round(median(times))), duration(times[-1]))
-
-
-def _official(rows: Sequence[Mapping[str, Any]], ranks: Mapping[str, int | None]) -> str:
-    """Describe on how many boards the official solution is among those found."""
-    if ranks:
-        return f"best: {sum(ranks.get(row['date']) == 1 for row in rows)}"
-    if any(row["official_solution_best"] is not None for row in rows):
-        return f"fewest: {sum(bool(row['official_solution_best']) for row in rows)}"
-    return f"right: {sum(bool(row['official_solution_valid']) for row in rows)}"
-
-
-def _level_rank(game: str) -> Callable[[str], tuple[int, str]]:
-    """Sort levels as payloads have them, others after those by name."""
-    from nightgrid.archive.games import reader
-
-    known = reader(game).LEVELS
-    return lambda level: (known.index(level) if level in known else len(known), level)
 
 
 def _next(board: Board, row: Mapping[str, Any], address: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nightgrid.service.games import ALL, service_plug
+from nightgrid.service.options.pictures import write_file
 from nightgrid.service.options.shared_options import Json, date_of, game_name, one_of
 from nightgrid.service.terminal.console import Exit, emit, note, say
 from nightgrid.solvers.errors import PermanentError
@@ -109,7 +109,9 @@ def generate(
         raise PermanentError(f"--out is {str(out)!r}: {error.strerror or error}") from error
     for name, text in payloads:
         path = out / f"{name}.json"
-        _write(path, f"{text}\n".encode("ascii"))
+        if path.exists() and path.read_text("ascii") != f"{text}\n":
+            raise PermanentError(f"{path} holds something else; expected a folder without it")
+        write_file(path, f"{text}\n", "--out")
         if json:
             date = name if plug.dated else None
             emit({"path": str(path), "date": date, "levels": levels})
@@ -117,16 +119,3 @@ def generate(
         of = plural(len(levels) or 1, "board")
         note(f"wrote {plural(days, 'payload')} of {of} to {out}")
     return Exit.OK
-
-
-def _write(path: Path, data: bytes) -> None:
-    if path.exists():
-        if path.is_file() and path.read_bytes() == data:
-            return
-        raise PermanentError(f"{path} holds something else; expected a folder without it")
-    staged = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        staged.write_bytes(data)
-        staged.replace(path)
-    finally:
-        staged.unlink(missing_ok=True)

@@ -269,7 +269,7 @@ def work_night(
         # Of Ctrl-C where nothing is at work yet, or no more.
         note(str(error) or STOPPED)
         return Exit.INTERRUPTED
-    return exit_for_many(failed=False, poisoned=done.poisoned, needs_attention=done.needs_attention)
+    return exit_for_many(poisoned=done.poisoned, needs_attention=done.needs_attention)
 
 
 def _note_failures(report: GameReport, told: Collection[str] = ()) -> None:

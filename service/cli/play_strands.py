@@ -24,19 +24,10 @@ if TYPE_CHECKING:
 ANSWERS: dict[str, Answer] = {"t": "theme word", "s": "spangram", "n": "not in the list"}
 MEANING = (
     "t for a theme word, s for the spangram, n for not in the list, h and the cells of a hint of "
-    "the game, u to take the last answer back, or q to quit; t and s mean on these cells, and with "
-    "cells after them (t 1,1 1,2 ...) elsewhere"
+    "the game, as row,column from 1,1, or q to quit"
 )
 _PLACE = re.compile(r"([0-9]{1,4}),([0-9]{1,4})")
 """A cell, by row and column."""
-
-
-class _NotReadError(Exception):
-    """What a person said cannot be read; the text says why."""
-
-
-class _QuitError(Exception):
-    """A person ends the game."""
 
 
 def play(
@@ -52,9 +43,8 @@ def play(
     """Play Strands boards, word by word.
 
     The likeliest word is proposed. Each answer is t for a theme word, s for the spangram, n for a
-    word that is not in the list, h with the cells that a hint of the game shows, u to take the last
-    answer back, or q to quit. After t and s, cells as row,column from 1,1 say that the word lies
-    there instead of on the proposed cells.
+    word that is not in the list, h with the cells that a hint of the game shows, as row,column from
+    1,1, or q to quit.
 
     Exit code: 0 every word was found, 2 no ranked cover agrees with the answers, 3 bad input, 130
     quit.
@@ -90,13 +80,7 @@ def play(
         return Exit.OK if played.solved else Exit.UNSOLVABLE
 
     sources = (_of_strands(found) for found in read_sources(files or [], lake=lake))
-    try:
-        code = each_puzzle(sources, work, ask=None, json=json)
-    except _QuitError as error:
-        say(str(error))
-        # Told, in more words than `run` has.
-        raise typer.Abort from None
-    return code
+    return each_puzzle(sources, work, ask=None, json=json)
 
 
 def _of_strands(found: Found) -> Found:
@@ -149,111 +133,46 @@ def _played(
         return play_board(game, truth, _cells(published), tell, show)
     words = (puzzle.theme_words or 0) + 1
     say(f"Answer {MEANING}.\n")
-    try:
-        while len(game.found) < words:
-            guess = game.proposal()
-            if guess is None:
-                if not (game.heard or game.hints) or not _wants_back():
-                    break
-                game.take_back()
-                continue
-            letter, cells = _ask(guess, puzzle)
-            if letter == "u":
-                if not game.take_back():
-                    say("Nothing was answered yet.")
-            elif letter == "h":
-                game.take_hint(cells)
-            else:
-                game.hear(guess.word, ANSWERS[letter], cells)
-    except _QuitError:
-        spent = _spent(game.wrong_count, game.hint_count)
-        raise _QuitError(
-            f"Stopped with {len(game.found)} of {plural(words, 'word')} found, {spent}."
-        ) from None
-    return Played(
-        wrong=game.wrong_count,
-        hints=game.hint_count,
-        solved=len(game.found) == words,
-    )
-
-
-def _wants_back() -> bool:
-    """Ask whether the last answer is to be taken back, where no cover is left."""
-    prompt = "No ranked cover agrees with these answers. u takes the last one back, Enter ends: "
-    while True:
-        try:
-            said = _input(prompt)
-        except EOFError:
-            return False
-        if said in ("", "u"):
-            return said == "u"
-        say("Expected u to take the last answer back, an empty line to end, or q to quit.")
+    while len(game.found) < words and (guess := game.proposal()) is not None:
+        letter, cells = _ask(guess, puzzle)
+        if letter == "q":
+            spent = _spent(game.wrong_count, game.hint_count)
+            say(f"Stopped with {len(game.found)} of {plural(words, 'word')} found, {spent}.")
+            # It says more than `run` does.
+            raise typer.Abort
+        if letter == "h":
+            game.take_hint(cells)
+        else:
+            game.hear(guess.word, ANSWERS[letter])
+    return Played(wrong=game.wrong_count, hints=game.hint_count, solved=len(game.found) == words)
 
 
 def _ask(guess: Guess, puzzle: Puzzle) -> tuple[str, frozenset[int]]:
-    """Ask what a word is; return the letter of the answer, and the cells that it is about."""
+    """Ask what a word is; return the letter of the answer, and the cells of a hint."""
     while True:
         try:
-            said = _input(f"{_proposed(guess, puzzle)} t/s/n/h/u/q? ")
-        except EOFError:
+            said = input(f"{_proposed(guess, puzzle)} t/s/n/h/q? ")
+        except (EOFError, RuntimeError):  # Of an input that is closed.
             raise PermanentError(
-                f"the input ended; expected t, s, n, h, u or q as the answer to {guess.word}"
+                f"the input ended; expected t, s, n, h or q as the answer to {guess.word}"
             ) from None
-        try:
-            return _read_answer(said, guess, puzzle)
-        except _NotReadError as error:
-            say(str(error))
-
-
-def _read_answer(said: str, guess: Guess, puzzle: Puzzle) -> tuple[str, frozenset[int]]:
-    """Read an answer: of a word of the list, on the proposed cells or on those after it.
-
-    Raises _NotReadError.
-    """
-    letter, *places = said.split() or [""]
-    if letter not in (*ANSWERS, "h", "u") or (letter == "h" and not places):
-        raise _NotReadError(f"Expected {MEANING}.")
-    if not places:
-        return letter, guess.cells
-    if letter in "nu":
-        raise _NotReadError(f"{letter} stands alone: expected no cells after it.")
-    cells = _read_cells(places, puzzle)
-    if letter in "ts" and len(cells) != len(guess.word):
-        raise _NotReadError(
-            f"{plural(len(cells), 'cell')} for {guess.word}; expected {len(guess.word)}."
-        )
-    return letter, cells
+        letter, *places = said.lower().split() or [""]
+        cells = _read_cells(places, puzzle)
+        if (letter in (*ANSWERS, "q") and not places) or (letter == "h" and cells):
+            return letter, cells
+        say(f"Expected {MEANING}.")
 
 
 def _read_cells(places: Sequence[str], puzzle: Puzzle) -> frozenset[int]:
-    """Read cells, each once. Raises _NotReadError."""
-    rows, columns = puzzle.row_count, puzzle.column_count
-    cells: list[int] = []
+    """Read cells; none where one of them is not on the board."""
+    cells = set()
     for place in places:
         parts = _PLACE.fullmatch(place)
         r, c = (int(parts[1]) - 1, int(parts[2]) - 1) if parts else (-1, -1)
-        if not (0 <= r < rows and 0 <= c < columns):
-            raise _NotReadError(
-                f"{place!r:.40} is no cell; expected row,column from 1,1 to {rows},{columns}."
-            )
-        if r * columns + c in cells:
-            raise _NotReadError(f"The cell {place} stands there twice.")
-        cells.append(r * columns + c)
+        if not (0 <= r < puzzle.row_count and 0 <= c < puzzle.column_count):
+            return frozenset()
+        cells.add(r * puzzle.column_count + c)
     return frozenset(cells)
-
-
-def _input(prompt: str) -> str:
-    """Ask for a line; return it without spaces around it and in small letters.
-
-    Raises EOFError where the input has ended, or is closed.
-    """
-    try:
-        said = input(prompt).strip().lower()
-    except RuntimeError as error:
-        raise EOFError from error
-    if said == "q":
-        raise _QuitError
-    return said
 
 
 def _proposed(guess: Guess, puzzle: Puzzle) -> str:

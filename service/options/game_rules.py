@@ -84,21 +84,6 @@ def rule_value(name: str, text: str) -> Any:
         raise OptionError(f"{name} is {text!r:.40}; expected {expected}", name) from error
 
 
-def refuse_others(said: Said, game: str) -> None:
-    """Raise OptionError for rules that are of other games alone."""
-    others: dict[tuple[str, ...], list[str]] = {}
-    for name in said:
-        if game not in RULES[name]:
-            others.setdefault(tuple(RULES[name]), []).append(name)
-    if others:
-        told = (
-            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} for {titles(games)}"
-            for games, names in others.items()
-        )
-        every = [name for names in others.values() for name in names]
-        raise OptionError(f"{', '.join(told)}; this is {game_plug(game).title}", *every)
-
-
 class GameRules:
     """What a person said about the rules; what was not said is the game's own rule."""
 
@@ -108,14 +93,22 @@ class GameRules:
         self.said: Said = said
         self._bound: dict[tuple[str, bool, bool], Game[Any, Any]] = {}
 
+    def _check(self, games: Sequence[str]) -> None:
+        """Raise OptionError for rules or words that none of some games has."""
+        others = f"this is {titles(games[:1])}"
+        word_games = [name for name in GAMES if game_plug(name).words]
+        if self.lexicon is not None and not set(games) & set(word_games):
+            raise OptionError(f"--lexicon is for {titles(word_games)}; {others}")
+        for name in self.said:
+            if not set(games) & set(RULES[name]):
+                raise OptionError(f"{name} is for {titles(list(RULES[name]))}; {others}", name)
+
     def rules(self, game: str) -> str:
         """Write the rules of a game in one line, "" for a game without.
 
         Raises OptionError for a rule that the game does not have, or has no such value for.
         """
-        if self.lexicon is not None and not game_plug(game).words:
-            raise self._no_words(game)
-        refuse_others(self.said, game)
+        self._check([game])
         plug = service_plug(game)
         try:
             return plug.rule_line(self.said)
@@ -126,24 +119,15 @@ class GameRules:
             name = names[error.rule]
             raise OptionError(f"{name} {error.fault}", name) from error
 
-    def _no_words(self, game: str) -> OptionError:
-        word_games = titles([name for name in GAMES if game_plug(name).words])
-        return OptionError(f"--lexicon is for {word_games}; this is {game_plug(game).title}")
-
     def among(self, games: Sequence[str]) -> list[GameRules]:
         """Return, for each of several games, the rules that it has.
 
         Raises OptionError for what none of them has.
         """
-        words = {game for game in games if game_plug(game).words}
-        if self.lexicon is not None and not words:
-            raise self._no_words(games[0])
-        refuse_others(
-            {n: v for n, v in self.said.items() if not set(RULES[n]) & set(games)}, games[0]
-        )
+        self._check(games)
         return [
             GameRules(
-                self.lexicon if game in words else None,
+                self.lexicon if game_plug(game).words else None,
                 **{name: value for name, value in self.said.items() if game in RULES[name]},
             )
             for game in games

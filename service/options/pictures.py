@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,30 +27,27 @@ SvgFile = Annotated[
 ]
 
 
-def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterator[Found]:
+def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterable[Found]:
     """Refuse a second puzzle, or one that has no picture, where there is one file for it.
 
-    It looks ahead as far as the second puzzle: what is refused is refused before any is given.
+    What is refused is refused before anything is done.
     """
     from nightgrid.archive.payloads.published import Published
 
-    ahead: list[Found] = []
-    seen = 0
-    for found in sources if svg is not None else ():
-        ahead.append(found)
-        if isinstance(found.item, Published):
-            seen += 1
-            if not service_plug(found.game).draws_svg:
-                drawn = titles([game for game, plug in ALL.items() if plug.draws_svg])
-                title = titles([found.game])
-                raise PermanentError(f"--svg is for {drawn}; this board is of {title}")
-            if seen > 1:
-                raise PermanentError(
-                    f"--svg {svg} takes one puzzle and there are more; name one file, and with "
-                    "--level one of its puzzles"
-                )
-    yield from ahead
-    yield from sources
+    if svg is None:
+        return sources
+    found = list(sources)
+    games = [each.game for each in found if isinstance(each.item, Published)]
+    for game in games:
+        if not service_plug(game).draws_svg:
+            drawn = titles([name for name, plug in ALL.items() if plug.draws_svg])
+            raise PermanentError(f"--svg is for {drawn}; this board is of {titles([game])}")
+    if len(games) > 1:
+        raise PermanentError(
+            f"--svg {svg} takes one puzzle and there are more; name one file, and with --level one "
+            "of its puzzles"
+        )
+    return found
 
 
 def check_picture(path: Path | None) -> None:

@@ -59,9 +59,9 @@ _BY_STATUS = {
 }
 
 
-def exit_for_many(*, failed: bool, poisoned: bool, needs_attention: bool) -> Exit:
+def exit_for_many(*, poisoned: bool, needs_attention: bool) -> Exit:
     """Name the exit code of a night or a count."""
-    if failed or poisoned:
+    if poisoned:
         return Exit.FAILED
     return Exit.LOOK if needs_attention else Exit.OK
 

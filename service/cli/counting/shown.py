@@ -106,9 +106,7 @@ def work_count(
         emit(report.to_json())
     else:
         say_count(report, verbose=verbose)
-    return exit_for_many(
-        failed=False, poisoned=report.poisoned, needs_attention=report.needs_attention
-    )
+    return exit_for_many(poisoned=report.poisoned, needs_attention=report.needs_attention)
 
 
 def say_count(report: CountReport, *, verbose: bool) -> None:

@@ -80,7 +80,7 @@ def test_the_code_of_a_night_says_whether_a_person_is_needed(figures, code):
     report = NightReport(games=(night(), night(**figures)))
 
     found = exit_for_many(
-        failed=report.failed, poisoned=report.poisoned, needs_attention=report.needs_attention
+        poisoned=report.failed or report.poisoned, needs_attention=report.needs_attention
     )
     assert found is code
 
@@ -102,7 +102,5 @@ def test_the_code_of_a_count_takes_no_solution_for_an_answer(statuses, quarantin
         figures=Figures(statuses=Counter(statuses)),
     )  # fmt: skip
 
-    found = exit_for_many(
-        failed=False, poisoned=report.poisoned, needs_attention=report.needs_attention
-    )
+    found = exit_for_many(poisoned=report.poisoned, needs_attention=report.needs_attention)
     assert found is code

@@ -187,7 +187,7 @@ def test_generated_tiles_have_numbers_for_names(invoke: Invoke, tmp_path: Path) 
         ("solve {board} --rule words=given", "words is 'given'; expected a number or fewest"),
         ("solve {board} --rule words=0", "words is 0; expected 1 to 1000000 words"),
         ("solve {board} --rule words=2 --rule fewest_letters=yes", "words and fewest_letters excl"),
-        ("solve {board} --rule crossing=yes --rule teleports=no", "crossing is for Strands, tele"),
+        ("solve {board} --rule crossing=yes --rule teleports=no", "crossing is for Strands; this"),
         ("solve {board} --disjoint --count", "--count and --disjoint exclude one another"),
         ("solve {tiles} --count", "count is not for Tiles, whose solutions are neither counted"),
         ("submit {tiles} --ask all", "all is not for Tiles"),

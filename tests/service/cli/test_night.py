@@ -139,13 +139,8 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
     solved = published.published.puzzle, published.published.solution
     assert drawn.rstrip() == view("pips").solution(*solved).plain
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines()]
-    assert [(row[0], row[1], row[-1]) for row in rows if row] == [
-        ("Pips, easy", "1", "right: 1"),
-        ("Pips, medium", "1", "right: 1"),
-        ("Pips, hard", "1", "right: 1"),
-        ("Strands", "1", "best: 1"),
-        ("Letter Boxed", "1", "fewest: 1"),
-    ]
+    names = ["Pips, easy", "Pips, medium", "Pips, hard", "Strands", "Letter Boxed"]
+    assert [row[:2] for row in rows if row] == [[name, "1"] for name in names]
     picture = ET.parse(ROOT / "docs" / "demo.svg")
     shown = " ".join(element.text or "" for element in picture.iter(f"{SVG}text"))
     assert told(shown) == told(f"$ nightgrid demo --no-prefect {out}"), (

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
-from nightgrid.archive.games.strands.playing.play import Answer, Play
 from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
@@ -52,63 +51,6 @@ def test_a_board_is_played_by_a_person(
     assert "Every word is found" in out
 
 
-def heard_of(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, frozenset[int] | None]]:
-    """Note what a play hears."""
-    told: list[tuple[str, str, frozenset[int] | None]] = []
-    whole = Play.hear
-
-    def hear(self: Play, word: str, answer: Answer, cells: frozenset[int] | None = None) -> None:
-        told.append((word, answer, cells))
-        whole(self, word, answer, cells)
-
-    monkeypatch.setattr(Play, "hear", hear)
-    return told
-
-
-def test_an_answer_says_that_the_word_lies_on_the_proposed_cells(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-):
-    """Given t without cells, Then the play hears those of the proposal, as with --auto."""
-    told = heard_of(monkeypatch)
-    say(monkeypatch, {"HOTDOGOG": "s", "CATS": "t", "SCAT": "T"})
-    assert invoke("play", write(BOARD))[0] == 0
-    cells = {word: at for word, answer, at in told if answer != "not in the list"}
-    assert cells["HOTDOGOG"] == frozenset(range(8))
-    for word in ("CATS", "SCAT"):
-        places = " ".join(f"{cell // 4 + 1},{cell % 4 + 1}" for cell in sorted(cells[word] or ()))
-        assert any(word in prompt and places in prompt for prompt in PROMPTS)
-
-
-def test_cells_after_an_answer_say_where_the_word_lies(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-):
-    told = heard_of(monkeypatch)
-    no_cell = "is no cell; expected row,column from 1,1 to 2,4."
-    bad = {
-        "t 1,1": "1 cell for",
-        "n 1,1 1,2 1,3 1,4": "n stands alone: expected no cells after it.",
-        "t 9,9 1,2 1,3 1,4": f"'9,9' {no_cell}",
-        "t 1,1 1,2 nonsense": f"'nonsense' {no_cell}",
-        "t 1,1 1,1 1,2 1,3": "The cell 1,1 stands there twice.",
-        "t ²,1": f"'²,1' {no_cell}",
-        "h": "Expected t for a theme word",
-        "t nonsense": f"'nonsense' {no_cell}",
-        "": "Expected t for a theme word",
-    }
-    answers = iter([*bad, "q"])
-    monkeypatch.setattr("builtins.input", lambda _prompt: next(answers))
-    out = invoke("play", write({"board": ["CATS", "SCAT"], "theme_words": 1}))[1]
-    lines = iter(out.splitlines())
-    for sentence in bad.values():
-        assert any(line.startswith(sentence) for line in lines), sentence
-    assert told == []
-    answers = iter(["t 2,1 2,2 2,3 2,4", "q"])
-    invoke("play", write({"board": ["CATS", "SCAT"], "theme_words": 1}))
-    assert [(answer, cells) for _, answer, cells in told] == [
-        ("theme word", frozenset({4, 5, 6, 7}))
-    ]
-
-
 def test_play_says_what_ranks_and_that_models_took_no_part(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
@@ -126,39 +68,6 @@ def test_answers_that_no_cover_has_end_the_play(
     assert "No ranked cover agrees with the answers" in out
 
 
-def test_answers_and_hints_are_taken_back_one_by_one(
-    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
-):
-    """Given wrong answers until no cover is left, Then the board is played from its beginning."""
-    truth = {"HOTDOGOG": "s", "CATS": "t", "SCAT": "t"}
-    prompts: list[str] = []
-    wrong = 0
-
-    def answer(prompt: str) -> str:
-        nonlocal wrong
-        prompts.append(prompt)
-        if len(prompts) == 1:
-            return "u"
-        if len(prompts) == 2:
-            return "h 1,1"
-        if not any(each.startswith("No ranked cover") for each in prompts[3:]):
-            wrong += not prompt.startswith("No ranked cover")
-            return "u" if prompt.startswith("No ranked cover") else "n"
-        if wrong > 0:
-            wrong -= 1
-            return "u"
-        return truth[prompt.split(maxsplit=1)[0]]
-
-    monkeypatch.setattr("builtins.input", answer)
-    code, out, _ = invoke("play", write(BOARD))
-    assert out.count("Nothing was answered yet.") == 1
-    first = prompts[0]
-    assert prompts[2].startswith("No ranked cover"), "no word lies on one cell"
-    assert prompts.count(first) >= 3, "it is proposed after the hint, and after all answers"
-    assert code == 0
-    assert "Every word is found, with 0 wrong guesses and 0 hints." in out
-
-
 def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     def end(_prompt: str) -> str:
         raise EOFError
@@ -166,7 +75,7 @@ def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: p
     monkeypatch.setattr("builtins.input", end)
     code, _, err = invoke("play", write(BOARD))
     assert code == 3
-    assert "the input ended; expected t, s, n, h, u or q as the answer" in err
+    assert "the input ended; expected t, s, n, h or q as the answer" in err
 
 
 @pytest.mark.parametrize("answers", [["q"], ["x", "nonsense", "Q"]])
@@ -210,12 +119,11 @@ def test_auto_hears_the_answers_of_the_payload(
 
 def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     """Given a hint's cells after bad ones, Then the words on them are proposed."""
-    cells = "3,1 3,2 3,3 3,4"
-    said = iter(["x", "h 8,8", f"h {cells}", "u", f"h {cells}", "t", "s", "t"])
+    bad = ["x", "h 8,8", "h ²,1", "h", "n 1,1", ""]
+    said = iter([*bad, "h 3,1 3,2 3,3 3,4", "t", "s", "t"])
     monkeypatch.setattr("builtins.input", lambda _prompt: next(said))
     code, out, _ = invoke("play", write(BOARD))
-    assert "Expected t for a theme word" in out
-    assert "'8,8' is no cell; expected row,column from 1,1 to 4,4.\n" in out
+    assert out.count("Expected t for a theme word") == len(bad)
     assert "1 hint" in out
     assert code in (0, 2)
 

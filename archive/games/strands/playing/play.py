@@ -115,17 +115,6 @@ class Guess:
         return "spangram" if 2 * self.spangram_chance > self.chance else "theme word"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    """What was heard at some time, and the covers that agreed with it."""
-
-    covers: list[Possible]
-    mass: float
-    heard: dict[str, Answer]
-    cells: dict[str, frozenset[int]]
-    hints: list[frozenset[int]]
-
-
 Search = Callable[[Known], Sequence[Possible]]
 """Lists covers of the board that agree with what was heard."""
 
@@ -138,7 +127,6 @@ class Play:
         self.heard: dict[str, Answer] = {}
         self.cells: dict[str, frozenset[int]] = {}
         self.hints: list[frozenset[int]] = []
-        self._before: list[_State] = []
         self._search = search
         self._mass = sum(cover.probability for cover in covers)
 
@@ -229,7 +217,6 @@ class Play:
 
     def hear(self, word: str, answer: Answer, cells: frozenset[int] | None = None) -> None:
         """Leave the covers that agree with an answer, and with where the word lies if told."""
-        self._before.append(self._state())
         self.heard[word] = answer
         if cells and answer != WRONG:
             self.cells[word] = cells
@@ -237,27 +224,8 @@ class Play:
 
     def take_hint(self, cells: frozenset[int]) -> None:
         """Leave the covers in which one word, that is not found yet, lies on these cells."""
-        self._before.append(self._state())
         self.hints.append(cells)
         self._condition()
-
-    def take_back(self) -> bool:
-        """Forget the last answer or hint; tell whether there was one."""
-        if not self._before:
-            return False
-        state = self._before.pop()
-        self.covers, self._mass = state.covers, state.mass
-        self.heard, self.cells, self.hints = state.heard, state.cells, state.hints
-        return True
-
-    def _state(self) -> _State:
-        return _State(
-            covers=self.covers,
-            mass=self._mass,
-            heard=dict(self.heard),
-            cells=dict(self.cells),
-            hints=list(self.hints),
-        )
 
     def _condition(self) -> None:
         known = self.known
