@@ -14,7 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from nightgrid.archive.lake import location
+from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.location import is_folder
+from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 
@@ -42,13 +44,12 @@ def read_lake_id(url: str) -> str | None:
     """
     if _is_asked_elsewhere(url):
         return _asked_elsewhere(read_lake_id, url)
-    data = _read(url)
-    if data is None:
-        return None
     try:
-        found = json.loads(data)["lake_id"]
+        found = json.loads(StoredFiles.open(url).read_bytes(LAKE_FILE))["lake_id"]
         if _ID.fullmatch(found):
             return str(found)
+    except MissingFileError:
+        return None
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     raise PermanentError(
@@ -65,18 +66,13 @@ def make_lake_id(url: str) -> str:
     """
     if _is_asked_elsewhere(url):
         return _asked_elsewhere(make_lake_id, url)
-    found = read_lake_id(url)
-    if found is not None and location.is_folder(url):
-        return found
-    # Takes 60 MB, which a supervisor of a lake that has an id can do without.
-    from nightgrid.archive.lake.storage import Lake
-
+    files, found = StoredFiles.open(url), read_lake_id(url)
     if found is not None:
-        Lake.open(url).check_exclusive()
+        files.check_exclusive()
         return found
     value = {"created_at": datetime.now(UTC).isoformat(timespec="seconds")}
     text = json.dumps({**value, "lake_id": uuid.uuid4().hex}) + "\n"
-    Lake.open(url).create_bytes(LAKE_FILE, text.encode("ascii"))
+    files.create_bytes(LAKE_FILE, text.encode("ascii"))
     made = read_lake_id(url)
     if made is None:
         raise TransientError(f"{LAKE_FILE} of the lake {url.partition('?')[0]} is gone again")
@@ -84,7 +80,7 @@ def make_lake_id(url: str) -> str:
 
 
 def _is_asked_elsewhere(url: str) -> bool:
-    return _forks and not location.is_folder(url)
+    return _forks and not is_folder(url)
 
 
 def _asked_elsewhere(ask: Callable[[str], Asked], url: str) -> Asked:
@@ -94,20 +90,3 @@ def _asked_elsewhere(ask: Callable[[str], Asked], url: str) -> Asked:
             return pool.submit(ask, url).result()
     except (OSError, BrokenProcessPool) as error:
         raise TransientError(f"{LAKE_FILE} of the lake cannot be read: {error}") from error
-
-
-def _read(url: str) -> bytes | None:
-    if location.is_folder(url):
-        try:
-            return (location.folder_of(url) / LAKE_FILE).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise TransientError(f"{LAKE_FILE} of the lake {url}: {error}") from error
-    from nightgrid.archive.lake.faults import MissingFileError
-    from nightgrid.archive.lake.storage import Lake
-
-    try:
-        return Lake.open(url).read_bytes(LAKE_FILE)
-    except MissingFileError:
-        return None

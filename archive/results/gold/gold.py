@@ -39,7 +39,6 @@ ANSWER = (
 """Columns of an answer."""
 UNPUBLISHED = "unpublished"
 """Level under which puzzles are filed that stand in no edition."""
-_TIMES = ("job_id", "run_id", "puzzle_id", "status", "kernel_ns", "states")
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
 RANKS_PATH = "gold/ranks.parquet"
@@ -103,7 +102,7 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
     answers = Answers(lake, game, {*asks, *_counting(asks)})
     tables = {
         COUNTS_PATH: counts_by_date(lake, game, editions, asks, answers),
-        RUNTIMES_PATH: runtimes(lake, game, asks, answers, stands),
+        RUNTIMES_PATH: runtimes(game.name, asks, answers, stands),
     }
     if best is not None and ranked:
         tables[RANKS_PATH] = official_ranks(lake, game, editions, best, answers)
@@ -139,14 +138,13 @@ def counts_by_date(
     lake: Lake,
     game: Game[Any, Any],
     editions: pa.Table,
-    asks: Sequence[Ask] = (COUNT,),
-    answers: Answers | None = None,
+    asks: Sequence[Ask],
+    answers: Answers,
 ) -> pa.Table:
     """Join editions with their counts; an edition without one is pending.
 
     A count comes from the ask for it, else from the first `best(k)` of `asks` that has an answer.
     """
-    answers = answers or Answers(lake, game, _counting(asks))
     puzzle_ids = editions.column("puzzle_id")
     columns: dict[str, Any] = {name: editions.column(name) for name in _EDITION}
     columns |= _counted([answers.to(ask, puzzle_ids) for ask in _counting(asks)])
@@ -246,7 +244,7 @@ def official_ranks(
     game: Game[Any, Any],
     editions: pa.Table,
     ask: Ask,
-    answers: Answers | None = None,
+    answers: Answers,
 ) -> pa.Table:
     """Rank every official solution among those that `best(k)` found, 1 for the first.
 
@@ -255,7 +253,6 @@ def official_ranks(
     """
     official = editions.select(_OF_EDITION)
     official = official.filter(pc.is_valid(official.column("official_solution")))
-    answers = answers or Answers(lake, game, [ask])
     found = answers.to(ask, official.column("puzzle_id"))
     question = question_of(game, ask)
     jobs = [question.job_id(name) for name in official.column("puzzle_id").to_pylist()]
@@ -286,32 +283,16 @@ def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:
     return None
 
 
-def runtimes(
-    lake: Lake,
-    game: Game[Any, Any],
-    asks: Sequence[Ask],
-    answers: Answers | None = None,
-    stands: pa.Table | None = None,
-) -> pa.Table:
-    """Sum up what the kernels cost, per ask and level.
+def runtimes(game: str, asks: Sequence[Ask], answers: Answers, stands: pa.Table) -> pa.Table:
+    """Sum up what the kernels cost, per ask and level; `stands` has all editions of the game.
 
     A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
-    for a job that ended several times. Percentiles are times that a job really took. `answers`,
-    and `stands` with the `puzzle_id` and `level` of all editions, are read when not given.
+    for a job that ended several times. Percentiles are times that a job really took.
     """
-    answers = answers or Answers(lake, game, asks)
-    if stands is None:
-        stands = lake.read_table(editions_path(game.name), EDITIONS, ["puzzle_id", "level"])
-    found = (sum_up(game.name, ask, answers.all_to(ask), stands) for ask in asks)
-    return pa.concat_tables([RUNTIMES.empty_table(), *found])
-
-
-def sum_up(game: str, ask: Ask, answers: pa.Table, stands: pa.Table) -> pa.Table:
-    """Sum up the answers to one ask, given the levels in which puzzles ever stood."""
-    rows = once_a_job(answers.select(list(_TIMES)))
     found = [
         {"game": game, "ask": str(ask), "level": level, **_summed(times)}
-        for level, times in _by_level(rows, stands)
+        for ask in asks
+        for level, times in _by_level(once_a_job(answers.all_to(ask)), stands)
     ]
     return pa.Table.from_pylist(found, schema=RUNTIMES)
 

@@ -18,7 +18,7 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table
 from nightgrid.archive.lake.faults import NewerSchemaError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import EDITIONS, SCHEMA_VERSION
-from nightgrid.archive.results.gold.gold import counts_by_date
+from nightgrid.archive.results.gold.gold import COUNT, Answers, counts_by_date
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
 
@@ -46,7 +46,10 @@ def test_boards_of_a_harmed_segment_are_made_again(filled: Lake, kind: str) -> N
     # A flipped byte may lie where no reader looks.
     assert lost == 4 or (kind, lost) == ("flip", 0)
     assert tables(filled) == before
-    assert len(counts_by_date(filled, game("pips"), filled.read_table("editions", EDITIONS))) == 12
+    editions, pips = filled.read_table("editions", EDITIONS), game("pips")
+    assert (
+        len(counts_by_date(filled, pips, editions, [COUNT], Answers(filled, pips, [COUNT]))) == 12
+    )
     assert normalise(filled).dates_lost == 0
 
 

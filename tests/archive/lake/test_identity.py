@@ -10,6 +10,7 @@ import pytest
 
 from nightgrid.archive.lake.identity import LAKE_FILE, make_lake_id, read_lake_id
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lake.stored_files import StoredFiles
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.lake.test_lake import object_store
 
@@ -18,7 +19,7 @@ from tests.archive.lake.test_lake import object_store
 def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "object store":
         lake = object_store(monkeypatch)
-        monkeypatch.setattr(Lake, "open", lambda _: lake)
+        monkeypatch.setattr(StoredFiles, "open", lambda _: lake)
         return "s3://bucket/lake"
     path = tmp_path / "lake"
     return str(path) if request.param == "folder" else path.as_uri()

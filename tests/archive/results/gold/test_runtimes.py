@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from nightgrid.archive.lake.tables import RESULTS, RUNTIMES
-from nightgrid.archive.results.gold.gold import UNPUBLISHED, sum_up
+from nightgrid.archive.results.gold.gold import UNPUBLISHED, runtimes
 from nightgrid.archive.results.results import RANKED_STATUSES
 from nightgrid.solvers.algebra import Ask
 
@@ -63,7 +65,7 @@ def test_runtimes_are_those_of_a_query(rows: int) -> None:
         schema=pa.schema([("puzzle_id", pa.string()), ("level", pa.string())]),
     )
 
-    found = sum_up("pips", COUNT, results, levels)
+    found = runtimes("pips", [COUNT], SimpleNamespace(all_to=lambda _: results), levels)
 
     with duckdb.connect() as base:
         base.register("results", results)
