@@ -22,7 +22,7 @@ from nightgrid.archive.results.files import (
     rows_of_jobs,
     rows_where,
 )
-from nightgrid.archive.results.solution_files import SolutionFile, files_of, tables_in
+from nightgrid.archive.results.solution_files import files_of, tables_in
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.question import QUESTION_FIELDS, Question
 
@@ -103,29 +103,27 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def solution_tables(lake: Lake, row: Mapping[str, Any]) -> Iterator[pa.Table]:
+def solution_tables(lake: Lake, row: Mapping[str, Any], first: int = 0) -> Iterator[pa.Table]:
     """Read the solutions of a job's result row, in canonical order, some thousand at a time.
 
-    Raises PermanentError where some of them are missing.
+    The first are those from the rank `first` on. Raises PermanentError where some of the job's
+    solutions are missing.
     """
     if not row["count"] or row["ask"] == str(Ask(kind="count")):
         return
-    files = listed_files(lake, row)
+    files = files_of(lake, row["run_id"], row["job_id"], row["count"])
     if files:
-        yield from tables_in(lake, files)
-        return
-    tables = rows_of_jobs(lake, SOLUTION_FILES, [row["job_id"]], (row["run_id"],))
-    table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *tables]))
-    table = table.filter(pc.equal(table.column("run_id"), row["run_id"]))
-    yield table
-
-
-def listed_files(lake: Lake, row: Mapping[str, Any]) -> list[SolutionFile]:
-    """List the files of a result row's solutions, in canonical order; none if it has no files.
-
-    Raises PermanentError where some of them are missing.
-    """
-    return files_of(lake, row["run_id"], row["job_id"], row["count"])
+        files = [file for file in files if file.stop > first]
+        skip = first - files[0].first if files else 0
+        tables = tables_in(lake, files)
+    else:
+        found = rows_of_jobs(lake, SOLUTION_FILES, [row["job_id"]], (row["run_id"],))
+        table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *found]))
+        table = table.filter(pc.equal(table.column("run_id"), row["run_id"]))
+        skip, tables = first, iter([table])
+    for table in tables:
+        yield table.slice(skip)
+        skip = max(0, skip - len(table))
 
 
 def _scan(

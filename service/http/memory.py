@@ -11,9 +11,6 @@ import os
 import sys
 
 from nightgrid.workers.freed_memory import IS_GLIBC, LIBC, trim
-from nightgrid.workers.logs import get_logger
-
-log = get_logger("nightgrid.http")
 
 ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 """Arrow reads this variable once, when it is loaded."""
@@ -54,8 +51,5 @@ async def give_back_memory() -> None:
     and what a service keeps lies everywhere.
     """
     while True:
-        try:
-            await asyncio.to_thread(trim)
-        except Exception as error:  # noqa: BLE001 - the next call may succeed
-            log.warning("freed memory not given back", error=repr(error))
+        await asyncio.to_thread(trim)
         await asyncio.sleep(TRIM_S)

@@ -61,7 +61,7 @@ def keys(
         found = read_keys(store)
         if json:
             for key in found.values():
-                emit(key.to_json())
+                emit(key.model_dump(exclude={"digest"}))
         elif found:
             rows = [
                 (key.name, f"{key.per_minute:,}", f"{key.jobs:,}", key.created_at)

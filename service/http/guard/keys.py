@@ -1,4 +1,4 @@
-"""API keys in the lake: one file a key, which holds a salted hash of its secret and its limits.
+"""API keys in the lake: one file a key, which holds a hash of its secret and its limits.
 
 keys/<name>.json    created once, so that of two processes that add a name one is told so
 
@@ -13,17 +13,15 @@ import hmac
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, TypeAdapter
+from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.json_files import read_as
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
-from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 
 KEYS = "keys"
@@ -39,14 +37,12 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class Key(BaseModel):
     """A key as the lake knows it. Nothing in it opens anything."""
 
     name: str
-    salt: str
-    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-    """SHA-256 of salt and secret, in hexadecimal."""
+    digest: str = Field(pattern="^[0-9a-f]{64}$")
+    """SHA-256 of its secret, in hexadecimal."""
     per_minute: Limit
     """Requests a minute."""
     jobs: Limit
@@ -55,19 +51,7 @@ class Key:
 
     def fits(self, secret: str) -> bool:
         """Return whether a secret is this key's; takes the same time for every secret."""
-        return hmac.compare_digest(_digest(self.salt, secret), self.digest)
-
-    def to_json(self) -> dict[str, Any]:
-        """Write what may be shown of it."""
-        return {
-            "name": self.name,
-            "per_minute": self.per_minute,
-            "jobs": self.jobs,
-            "created_at": self.created_at,
-        }
-
-
-_KEY = TypeAdapter(Key)
+        return hmac.compare_digest(_digest(secret), self.digest)
 
 
 def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOBS) -> str:
@@ -79,16 +63,14 @@ def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOB
     _check_limit(per_minute, "--per-minute")
     _check_limit(jobs, "--jobs")
     secret = secrets.token_urlsafe(SECRET_BYTES)
-    salt = secrets.token_hex(16)
     key = Key(
         name=name,
-        salt=salt,
-        digest=_digest(salt, secret),
+        digest=_digest(secret),
         per_minute=per_minute,
         jobs=jobs,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    data = (canonical_json(asdict(key)) + "\n").encode("ascii")
+    data = key.model_dump_json().encode("ascii")
     if not lake.create_bytes(_path(name), data):
         raise PermanentError(
             f"key {name!r} is there already; nightgrid keys revoke {name} takes it away"
@@ -109,7 +91,7 @@ def read_keys(lake: Lake) -> dict[str, Key]:
     found: dict[str, Key] = {}
     for path in lake.list(KEYS):
         try:
-            key = read_as(lake, path, _KEY.validate_python)
+            key = read_as(lake, path, Key.model_validate)
         except DamagedFileError as error:
             skip_file(path, error)
             continue
@@ -130,9 +112,9 @@ def _path(name: str) -> str:
     return f"{KEYS}/{name}.json"
 
 
-def _digest(salt: str, secret: str) -> str:
+def _digest(secret: str) -> str:
     # A header may hold any bytes; those that are no text hash to what no key has.
-    return hashlib.sha256(f"{salt}{secret}".encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def _check_name(name: str) -> None:

@@ -14,7 +14,7 @@ from nightgrid.solvers.registry import GAMES
 
 PAGE_ROWS = 100
 PAGE_ROWS_MAX = 1000
-OFFSET_MAX = 10_000_000
+OFFSET_MAX = 10**15
 
 
 def _strict_date(value: Any) -> dt.date:

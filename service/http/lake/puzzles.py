@@ -111,9 +111,10 @@ def calendar(game: str, asked: Annotated[CalendarPage, Query()], service: Here) 
     """List the dates that the lake has of a game, with the boards of each and their counts."""
     known_game(game)
     check_range(asked.from_, asked.to)
-    rows = _editions(service.lake, game)
+    rows = editions_of(service.lake, game) if has_plug(game) else []
     first, last = (rows[0]["date"], rows[-1]["date"]) if rows else (None, None)
-    wanted = [row for row in rows if _is_between(row["date"], asked.from_, asked.to)]
+    since, until = asked.from_ or dt.date.min, asked.to or dt.date.max
+    wanted = [row for row in rows if since <= row["date"] <= until]
     days = [(date, list(of)) for date, of in itertools.groupby(wanted, lambda row: row["date"])]
     shown = days[asked.offset : asked.offset + asked.limit]
     known = short_answers(service.lake, {row["puzzle_id"] for _, of in shown for row in of})
@@ -135,14 +136,6 @@ def calendar(game: str, asked: Annotated[CalendarPage, Query()], service: Here) 
         ],
         next=asked.next(f"/v1/puzzles/{game}", len(days), **{"from": asked.from_, "to": asked.to}),
     )
-
-
-def _editions(lake: Lake, game: str) -> list[dict[str, Any]]:
-    return editions_of(lake, game) if has_plug(game) else []
-
-
-def _is_between(date: dt.date, since: dt.date | None, until: dt.date | None) -> bool:
-    return (since is None or since <= date) and (until is None or date <= until)
 
 
 def _level(row: dict[str, Any], known: Any) -> LevelOfDay:

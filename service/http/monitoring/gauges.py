@@ -151,7 +151,6 @@ class Gauges(Collector):
     def __init__(self, lake: Lake, queue: Callable[[], QueueSnapshot]) -> None:
         """Count nothing before a scrape."""
         self._lake, self._queue = lake, queue
-        self._last: list[GaugeMetricFamily] = []
         self._of_lake = cached(TTLCache(1, LAKE_S), condition=Condition())(
             lambda: list(self._count())
         )
@@ -165,9 +164,7 @@ class Gauges(Collector):
             if snapshot.alive is not None:
                 yield from queue_gauges(snapshot)
         with suppress(NightgridError, pa.ArrowException):
-            self._last = self._of_lake()
-        # While the lake does not answer, the last count stays, with its time.
-        yield from self._last
+            yield from self._of_lake()
         with suppress(NightgridError):
             yield from night_gauges(self._nights())
 
@@ -212,12 +209,12 @@ def _night(told: dict[str, Any]) -> dict[str, float]:
     good_at = told["succeeded_at"]
     return {
         "nightgrid_night_timestamp_seconds": _unix(told["ended_at"]),
-        "nightgrid_night_good": float(not (told["failure"] or told["source_failed"])),
+        "nightgrid_night_good": not (told["failure"] or told["source_failed"]),
         **({"nightgrid_night_success_timestamp_seconds": _unix(good_at)} if good_at else {}),
-        "nightgrid_night_seconds": float(told["wall_seconds"]),
-        "nightgrid_night_jobs": float(told["planned"]),
-        "nightgrid_quarantine": float(told["in_quarantine"]),
-        "nightgrid_night_quarantined": float(told["quarantined"]),
+        "nightgrid_night_seconds": told["wall_seconds"],
+        "nightgrid_night_jobs": told["planned"],
+        "nightgrid_quarantine": told["in_quarantine"],
+        "nightgrid_night_quarantined": told["quarantined"],
     }
 
 

@@ -16,10 +16,9 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.results import listed_files, solution_tables
-from nightgrid.archive.results.solution_files import tables_in
+from nightgrid.archive.results.results import solution_tables
 from nightgrid.service.games import view
-from nightgrid.service.http.lake.parameters import Parameters
+from nightgrid.service.http.lake.parameters import Page, Parameters
 from nightgrid.service.http.problems import Problem, wrong
 from nightgrid.service.http.solves.models import Solutions
 from nightgrid.service.http.solves.routes import found_solve
@@ -30,7 +29,6 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.ondemand.results import find_row
 
 router = APIRouter(tags=["solves"])
-PAGE_MAX = 1000
 FILED_S = 5.0
 PING_S = 15
 EVENTS_S = 0.5
@@ -41,13 +39,6 @@ END = "end"
 """The last event, and its id."""
 NDJSON = "application/x-ndjson"
 SVG = "image/svg+xml"
-
-
-class SolutionsPage(Parameters):
-    """Which solutions are wanted."""
-
-    offset: int = Field(default=0, ge=0, le=10**15)
-    limit: int = Field(default=100, ge=1, le=PAGE_MAX)
 
 
 class WhichSolution(Parameters):
@@ -115,26 +106,23 @@ def news(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, Any
 )
 def get_solutions(
     job_id: str,
-    asked: Annotated[SolutionsPage, Query()],
+    asked: Annotated[Page, Query()],
     service: Here,
     accept: Annotated[str, Header(include_in_schema=False)] = "*/*",
 ) -> Response:
     """List the solutions of a job in canonical order, or stream all of them as NDJSON."""
-    offset, limit = asked.offset, asked.limit
     solve, row = _row(service, job_id)
-    total = solve["answer"]["solutions_stored"]
     if NDJSON in accept:
-        lines = (f"{text}\n" for text in _texts(service.lake, row, offset))
+        lines = (f"{text}\n" for text in _texts(service.lake, row, asked.offset))
         return StreamingResponse(lines, media_type=NDJSON)
-    texts = list(islice(_texts(service.lake, row, offset), limit))
-    at = offset + len(texts)
-    more = f"{solve['links']['solutions']}?offset={at}&limit={limit}"
+    total = solve["answer"]["solutions_stored"]
+    texts = islice(_texts(service.lake, row, asked.offset), asked.limit)
     value = {
         "total": str(total),
-        "offset": offset,
-        "limit": limit,
+        "offset": asked.offset,
+        "limit": asked.limit,
         "solutions": [json.loads(text) for text in texts],
-        "next": more if texts and at < total else None,
+        "next": asked.next(solve["links"]["solutions"], total),
     }
     return JSONResponse(value)
 
@@ -177,19 +165,6 @@ def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]
 
 
 def _texts(lake: Lake, row: dict[str, Any], offset: int) -> Iterator[str]:
-    """Read solutions as JSON texts from a rank on, a row group at a time."""
-    if not row["count"] or row["ask"] == "count":
-        return
-    files = listed_files(lake, row)
-    if files:
-        wanted = [file for file in files if file.stop > offset]
-        tables = tables_in(lake, wanted, ("solution",))
-        skip = offset - wanted[0].first if wanted else 0
-    else:
-        tables, skip = solution_tables(lake, row), offset
-    for table in tables:
-        if skip >= len(table):
-            skip -= len(table)
-            continue
-        yield from table.column("solution").slice(skip).to_pylist()
-        skip = 0
+    """Read solutions as JSON texts from a rank on, some thousand at a time."""
+    for table in solution_tables(lake, row, offset):
+        yield from table.column("solution").to_pylist()

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
-from threading import Event
 
 import pytest
-
-from nightgrid.service.http import memory
-from nightgrid.service.http.memory import give_back_memory
 
 PROGRAM = """
 import sys
@@ -64,26 +59,3 @@ def test_freed_pages_between_others_go_back_to_the_system() -> None:
     )
 
     assert int(done.stdout) > 60_000_000, "of 100 MB, 95 were freed"
-
-
-def test_a_service_gives_back_again_and_again_until_it_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    given = list[int]()
-    twice = Event()
-
-    def trim() -> None:
-        given.append(1)
-        if len(given) > 1:
-            twice.set()
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(memory, "TRIM_S", 0.001)
-    monkeypatch.setattr(memory, "trim", trim)
-
-    async def serve() -> None:
-        freed = asyncio.create_task(give_back_memory())
-        assert await asyncio.to_thread(twice.wait, 60)
-        freed.cancel()
-
-    asyncio.run(serve())
