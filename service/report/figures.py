@@ -48,9 +48,8 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     revisions = view_named("revisions").read(
         lake, ["game", "date", "level", "revision", "seen_at", "puzzle_id", "draft"]
     )
-    chunks = [*counts.column("date").chunks, *revisions.column("date").chunks]
-    dates = pa.chunked_array(chunks, pa.date32())
-    last = pc.max(dates).as_py() if len(dates) else None
+    dates = revisions.column("date")
+    last = pc.max(dates).as_py()
     if last is None:
         return None
     if since is not None and since > last:

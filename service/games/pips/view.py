@@ -29,7 +29,7 @@ from nightgrid.service.drawing.svg import Picture
 from nightgrid.service.drawing.text import Canvas, stacked
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell, Region, RegionType
-from nightgrid.solvers.pips.solution import Placement, Solution
+from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.sentences import plural
 
 DOMINOES_PER_LINE = 7
@@ -121,7 +121,8 @@ def draw(puzzle: Puzzle, solution: Solution = ()) -> Text:
     _, _, rows, columns = board.bounds
     if rows * columns > MAX_DRAWN_CELLS:
         return Text(f"(a board that spans {rows} rows and {columns} columns is too large to draw)")
-    pips = {cell: str(pip) for put in solution for cell, pip in _halves(put)}
+    pips = {put.cell_a: str(put.pip_a) for put in solution}
+    pips |= {put.cell_b: str(put.pip_b) for put in solution}
     longest = max(map(len, pips.values()), default=1)
     at = max(PIP_AT, 1 + _before(longest), *map(len, board.marks.values()))
     width = max(at + 1 + AROUND, at - _before(longest) + longest + 1)
@@ -235,10 +236,6 @@ def _draw_domino(picture: Picture, one: Spot, other: Spot, pips: tuple[int, int]
             dx, dy = (across, along) if x == x2 else (along, across)
             cx, cy = middle_x + dx * CELL_PX / 5, middle_y + dy * CELL_PX / 5
             picture.add("circle", cx=cx, cy=cy, r=DOT_PX)
-
-
-def _halves(put: Placement) -> tuple[tuple[Cell, int], tuple[Cell, int]]:
-    return (put.cell_a, put.pip_a), (put.cell_b, put.pip_b)
 
 
 def _before(length: int) -> int:
