@@ -40,5 +40,5 @@ class View(Protocol):
     def svg(self, puzzle: Any, solution: Any | None, title: str | None) -> str:
         """Draw a puzzle, with its solution if there is one, as the text of an SVG file.
 
-        Raises PermanentError for a board too large for a picture.
+        Raises PermanentError for a board too large for a picture, or a game without pictures.
         """

@@ -65,8 +65,6 @@ class ServicePlug:
 
     name: str
     """The game's name in nightgrid.solvers.registry."""
-    draws_svg: bool = True
-    """Whether commands write pictures of its boards."""
     lists_lines: bool = False
     """Whether one drawing is enough for a list of solutions, whose others are lines."""
     rule_options: tuple[GameOption, ...] = ()

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.games import ALL, service_plug
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import titles
 
 if TYPE_CHECKING:
     from nightgrid.service.options.reading import Found
@@ -28,7 +26,7 @@ SvgFile = Annotated[
 
 
 def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterable[Found]:
-    """Refuse a second puzzle, or one that has no picture, where there is one file for it.
+    """Refuse a second puzzle where there is one file for a picture.
 
     What is refused is refused before anything is done.
     """
@@ -37,12 +35,7 @@ def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterable[Found]:
     if svg is None:
         return sources
     found = list(sources)
-    games = [each.game for each in found if isinstance(each.item, Published)]
-    for game in games:
-        if not service_plug(game).draws_svg:
-            drawn = titles([name for name, plug in ALL.items() if plug.draws_svg])
-            raise PermanentError(f"--svg is for {drawn}; this board is of {titles([game])}")
-    if len(games) > 1:
+    if sum(isinstance(each.item, Published) for each in found) > 1:
         raise PermanentError(
             f"--svg {svg} takes one puzzle and there are more; name one file, and with --level one "
             "of its puzzles"

@@ -10,7 +10,7 @@ from typing import Any
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import Board, boards_of_dates
 from nightgrid.archive.results.results import find_results, solutions_of
-from nightgrid.service.games import service_plug
+from nightgrid.service.games import view
 from nightgrid.service.report.figures import Figures
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
@@ -26,8 +26,6 @@ def drawn_boards(lake: Lake, figures: Figures, of: Figures) -> tuple[list[dict[s
     Without new ones those of its last date are drawn. A board has its name, clue, `svg`, whether
     there is a solution on it, and its `row` of counts by date.
     """
-    if not service_plug(of["name"]).draws_svg:
-        return [], 0
     new = {(date, level) for name, date, level in figures["new"] if name == of["name"]}
     # A date has at least one board, so that more dates are not looked up.
     dates = sorted({date for date, _ in new} or {of["last"]}, reverse=True)[:BOARDS_MAX]
@@ -44,12 +42,12 @@ def drawn_boards(lake: Lake, figures: Figures, of: Figures) -> tuple[list[dict[s
     for board in boards[:BOARDS_MAX]:
         published = board.published
         solution = published.solution or _found(lake, board)
-        with suppress(PermanentError):  # too large for a picture
+        with suppress(PermanentError):  # too large for a picture, or none
             drawn.append(
                 {
                     "name": board.name,
                     "clue": published.clue,
-                    "svg": service_plug(of["name"]).view().svg(published.puzzle, solution, None),
+                    "svg": view(of["name"]).svg(published.puzzle, solution, None),
                     "solved": solution is not None,
                     "row": rows.get((published.date, published.level or ""), {}),
                 }

@@ -80,7 +80,7 @@ def about(name: str) -> GameAbout:
         rules=[] if doors is None else [_rule(option, plug.rules) for option in doors.rule_options],
         usual_rules="" if doors is None else doors.rule_line({}),
         accepts_words=plug.words,
-        has_pictures=doors is not None and doors.draws_svg,
+        has_pictures=doors is not None,
         example=None if doors is None or not has_plug(name) else example(name),
     )
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import Field
 
-from nightgrid.service.games import service_plug
+from nightgrid.service.games import view
 from nightgrid.service.http.guard.posted import BoardBody, posted_board
 from nightgrid.service.http.lake.parameters import IsoDate
 from nightgrid.service.http.lake.puzzles import find_on_date
@@ -72,10 +72,7 @@ def picture_of_board(body: PictureBody, service: Here) -> Response:
 
 def drawn(game: str, puzzle: Any, title: str | None, solution: Any = None) -> str:
     """Draw a board as the text of an SVG file. Raises Problem for one that has no picture."""
-    plug = service_plug(game)
-    if not plug.draws_svg:
-        raise Problem("no-picture", f"boards of {game} are not drawn")
     try:
-        return plug.view().svg(puzzle, solution, title)
+        return view(game).svg(puzzle, solution, title)
     except PermanentError as error:
         raise Problem("no-picture", str(error)) from error

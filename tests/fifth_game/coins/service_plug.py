@@ -11,7 +11,6 @@ from nightgrid.service.games import GameOption, Payload, ServicePlug
 
 class CoinsServicePlug(ServicePlug):
     name = "coins"
-    draws_svg = False
     sample_days = 3
     rule_options = (
         GameOption(

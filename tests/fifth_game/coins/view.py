@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from nightgrid.service.drawing import View
+from nightgrid.solvers.errors import PermanentError
 
 from .puzzle import Choice, Puzzle
 
@@ -24,7 +25,7 @@ class CoinsView(View):
         return "coins " + " ".join(str(i + 1) for i in solution)
 
     def svg(self, puzzle: Puzzle, solution: Choice | None, title: str | None) -> str:
-        raise NotImplementedError
+        raise PermanentError("boards of Coins have no pictures")
 
 
 VIEW = CoinsView()
