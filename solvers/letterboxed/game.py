@@ -127,14 +127,20 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         return sorted(solutions, key=lambda chain: chain.order)
 
     def warm(self) -> None:
-        """Compile or load every kernel, so that the first solve pays for nothing."""
-        for sides in (("AB", "CD"), ("ABA", "CDC")):
-            board = Puzzle(sides=sides, dictionary=("AC", "CB", "BD", "BDA", "DA", "CA"))
-            for chains in ("fewest-words", "fewest-letters", 6):
-                game = LetterBoxedGame(Rules(chains=chains, min_letters=1), None)
-                for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
-                    game.solve(board, ask)
+        """Compile or load the kernels that boards of distinct letters need."""
+        self._warm_with(("AB", "CD"))
         warm_tables()
         # A lexicon's letters are bytes that cannot be written to: a filter of its own.
         lexicon = compile_lexicon([("AC", 0), ("CBDA", 0)])
         model_of(Puzzle(sides=("AB", "CD")), Rules(), lexicon)
+
+    def warm_rare(self) -> None:
+        """Compile or load the kernels of the general engine, which no published board needs."""
+        self._warm_with(("ABA", "CDC"))
+
+    def _warm_with(self, sides: tuple[str, ...]) -> None:
+        board = Puzzle(sides=sides, dictionary=("AC", "CB", "BD", "BDA", "DA", "CA"))
+        for chains in ("fewest-words", "fewest-letters", 6):
+            game = LetterBoxedGame(Rules(chains=chains, min_letters=1), None)
+            for ask in (Ask(kind="count"), Ask(kind="best", limit=2), Ask(kind="first")):
+                game.solve(board, ask)

@@ -63,12 +63,12 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
     )
 
 
-def kernel_columns(arrays: Arrays) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Pick what the batch kernel reads: the features of all rows, and where each row begins.
+def features_by_row(arrays: Arrays) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return the features of all rows, and where each row begins.
 
-    Raises PermanentError for columns that do not fit together: kernels trust their offsets.
+    Raises PermanentError for columns that do not fit together.
     """
-    values = np.require(arrays["feature.values"], np.int32, ["C", "W"])
+    values = arrays["feature.values"]
     offsets = arrays["feature.offsets"].astype(np.int64)
     if (
         len(offsets) != len(arrays["size"]) + 1

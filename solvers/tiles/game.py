@@ -15,10 +15,10 @@ from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game, even_parts, over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.solvers.tiles.columns import from_arrays, kernel_columns, to_arrays
+from nightgrid.solvers.tiles.columns import features_by_row, from_arrays, to_arrays
 from nightgrid.solvers.tiles.combo import combo
 from nightgrid.solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
-from nightgrid.solvers.tiles.model import Model, decide_rows, model_of
+from nightgrid.solvers.tiles.model import Model, model_of
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import Walk, walk_from_json, walk_to_json
@@ -26,8 +26,6 @@ from nightgrid.solvers.tiles.trail import euler_trail, shares_several
 
 Part = dict[str, int]
 """{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
-TRAIL_FACTOR = 4
-"""Memory that building a Eulerian trail takes, in boards."""
 FEATURE_S = 2e-6
 """What a feature costs where a walk is built, reading and writing the board included."""
 FEWEST_S = 0.05
@@ -90,16 +88,15 @@ class TilesGame(Game[Puzzle, Walk]):
         walk: Walk | None
         if self._is_built(ask, model):
             if self.bound_rules.teleports == "no":
-                walk, used, engine = euler_trail(model), TRAIL_FACTOR * model.bytes, "trail"
+                walk, engine = euler_trail(model), "trail"
             else:
-                (walk, used), engine = combo(model), "combo"
+                walk, engine = combo(model), "combo"
             return _outcome(
                 ask,
                 walk,
                 Statistics(
-                    nodes=len(model.feature),
+                    nodes=model.size,
                     kernel_ns=time.perf_counter_ns() - begun,
-                    table_bytes=used,
                     engine=engine,
                 ),
             )
@@ -149,17 +146,21 @@ class TilesGame(Game[Puzzle, Walk]):
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
         """Decide every row: `count` is 1 where a walk exists, and 0 where none does.
 
-        With teleports in one kernel call, in linear time; without them board after board. Raises
-        PermanentError for an ask other than `first`.
+        With teleports every feature has to stand on an even number of tiles (article 000, Theorem
+        4); without them board after board. Raises PermanentError for an ask other than `first`.
         """
         self.check_batch(ask)
         rows = len(arrays["size"])
         out = self.batch_columns(rows)
         begun = time.perf_counter_ns()
-        features, offsets = kernel_columns(arrays)
-        words = (int(features.max()) >> 6) + 1 if len(features) else 1
-        solvable = np.zeros(rows, np.bool_)
-        decide_rows(features, offsets, np.zeros(words, np.uint64), solvable)
+        features, offsets = features_by_row(arrays)
+        row_of = np.repeat(np.arange(rows), np.diff(offsets))
+        many = int(features.max(initial=0)) + 1
+        found, times = np.unique(
+            row_of * many + features[offsets[0] : offsets[-1]], return_counts=True
+        )
+        solvable = np.ones(rows, np.bool_)
+        solvable[found[times % 2 == 1] // many] = False
         out["status"][:] = np.where(solvable, _SOLVED, _UNSOLVABLE)
         out["nodes"][:] = np.diff(offsets)
         out["kernel_ns"][:] = (time.perf_counter_ns() - begun) // max(rows, 1)

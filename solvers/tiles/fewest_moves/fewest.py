@@ -102,19 +102,16 @@ class _Hunt:
         self.deadline = budget.deadline_ns()
         self.budget = budget
         self.mode = _MODES[teleports]
-        sizes = np.diff(model.start)
-        self.tiles = np.flatnonzero(sizes)
+        self.tiles = np.flatnonzero([len(tile) for tile in model.tiles])
         """The tiles that have features: the search knows no others."""
-        self.size = len(model.feature)
+        self.size = model.size
         self.most = self.size // 2 + len(self.tiles)
         """No walk without repeated positions is longer."""
-        self.features = model.feature_count
+        self.features = len(model.holders)
         self.cost = np.zeros(2, np.int64)
         self.plan_board: PlanBoard | None = None
         self.bytes = 0
-        self.too_large = (
-            len(self.tiles) > SEARCH_TILES_MAX or model.feature_count > SEARCH_FEATURES_MAX
-        )
+        self.too_large = len(self.tiles) > SEARCH_TILES_MAX or self.features > SEARCH_FEATURES_MAX
         self.fallback = first.start if first else 0
         self.first = np.arange(len(self.tiles))
         self.known = None
@@ -122,21 +119,21 @@ class _Hunt:
         if first is not None:
             self.first = self.first[(self.tiles >= first.start) & (self.tiles < first.stop)]
         elif self.mode != search.NEVER:
-            self.known = combo(model)[0]
+            self.known = combo(model)
         if not self.too_large and self.size:
             self._lay_out(model)
 
     def _lay_out(self, model: Model) -> None:
-        tiles, features = len(self.tiles), model.feature_count
+        tiles, features = len(self.tiles), self.features
         alive = np.zeros((tiles, (features + 63) // 64), np.uint64)
         place = np.zeros((tiles, features), np.int32)
         at = 0
         for i, t in enumerate(self.tiles.tolist()):
-            for f in model.feature[model.start[t] : model.start[t + 1]].tolist():
+            for f in model.tiles[t]:
                 alive[i, f >> 6] |= np.uint64(1 << (f & 63))
                 place[i, f] = at
                 at += 1
-        left = np.diff(model.start)[self.tiles].astype(np.int64)
+        left = np.array([len(model.tiles[t]) for t in self.tiles], np.int64)
         key = np.full((at + 63) // 64, 2**64 - 1, np.uint64)
         row = 8 * (len(key) + 1)
         allowed = max(min(self.budget.table_bytes // 2, TABLE_BYTES_MAX) // row, 1)

@@ -18,7 +18,6 @@ from nightgrid.solvers.kernel.compiling import (
 )
 from nightgrid.solvers.kernel.machine import ONE, STOP_AT, is_late, is_stopped, trailing_zeros
 from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, shared, take
-from nightgrid.solvers.tiles.model import GOLDEN, mixed
 
 FOUND, NONE, RESTART = range(KERNEL_CODES, KERNEL_CODES + 3)
 """Endings of a search beside those of nightgrid.solvers.kernel.codes: `RESTART` is that of one
@@ -27,6 +26,8 @@ share of nodes is used up."""
 NEVER, FORCED, ANY = range(3)
 """When the player may teleport."""
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""What splitmix64 adds to its state before every number."""
 _SIX = np.uint64(6)
 _LOW = np.uint64(63)
 _PLACE_BITS = np.uint64(24)
@@ -34,6 +35,14 @@ _PLACE_MASK = np.uint64((1 << 24) - 1)
 TIE_BITS = 12
 CLOCK_MASK = 15
 """The clock is read after every 16th tile, each of which may take milliseconds."""
+
+
+@inlined_kernel
+def mixed(x: np.uint64) -> np.uint64:
+    """Mix the bits of a number, as splitmix64 does with its state."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 @inlined_kernel

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
@@ -16,7 +14,7 @@ from nightgrid.solvers.tiles.combo import combo
 from nightgrid.solvers.tiles.fewest_moves.fewest import fewest_moves
 from nightgrid.solvers.tiles.game import TilesGame
 from nightgrid.solvers.tiles.generate import Form, generate
-from nightgrid.solvers.tiles.model import Model, index, model_of
+from nightgrid.solvers.tiles.model import Model, model_of
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import Walk, walk_from_json
@@ -117,33 +115,26 @@ def test_what_is_not_asked_of_tiles_is_refused_in_one_sentence() -> None:
             walk_from_json(value)
 
 
-@pytest.mark.parametrize("tiles", [50_000, 1_000_000])
-def test_large_boards_are_cleared_by_combo_and_by_trail(tiles: int) -> None:
-    rng = np.random.default_rng(1)
-    layers = [rng.permutation(np.arange(tiles) // 2 % 12) + 12 * layer for layer in range(3)]
-    model = index(np.full(tiles, 3), np.stack(layers, axis=1).ravel().astype(np.int32), 36)
+def test_large_boards_are_cleared_by_combo_and_by_trail() -> None:
+    tiles = 50_000
+    model = model_of(generate(Form(tiles=tiles, shapes_min=12, shapes_max=12), 1))
     assert model.solvable
     assert shares_several(model)
-    walk, used = combo(model)
-    assert used < 100 * len(model.feature)
+    walk = combo(model)
     # A ring: each tile shares one feature with the next.
-    rings = np.arange(tiles, dtype=np.int32).repeat(2)
-    ring = index(np.full(tiles, 2), np.roll(rings, 1), tiles)
+    ring = model_of(Puzzle(tiles=tuple((str(t), str((t + 1) % tiles)) for t in range(tiles))))
     assert not shares_several(ring)
     trail = euler_trail(ring)
     assert trail is not None
     assert trail.moves == tiles
-    assert walk.moves < len(model.feature)
-    if tiles < 1_000_000:
-        # The larger one is built, and not played as well: that takes Python half a minute.
-        assert play(model, walk) == len(model.feature)
-        assert play(ring, trail) == 2 * tiles
+    assert walk.moves < model.size
+    assert play(model, walk) == model.size
+    assert play(ring, trail) == 2 * tiles
 
 
 def play(model: Model, walk: Walk) -> int:
     """Count what a walk deletes, feature by feature, with nothing but Python's sets."""
-    start, feature = model.start.tolist(), model.feature.tolist()
-    left = [set(feature[a:b]) for a, b in pairwise(start)]
+    left = [set(features) for features in model.tiles]
     deleted = 0
     teleports = set(walk.teleports)
     for i in range(1, len(walk.tiles)):

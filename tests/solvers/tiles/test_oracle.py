@@ -72,7 +72,7 @@ def test_theorem_24_where_two_tiles_share_one_feature_a_trail_decides(puzzle: Pu
     assert (fewest(puzzle, "no") is not None) == exists
     outcome = GAMES["no"].solve(puzzle, FIRST)
     check(puzzle, outcome, "no", exists=exists)
-    assert all(walk.moves == len(model.feature) // 2 for walk in outcome.solutions)
+    assert all(walk.moves == model.size // 2 for walk in outcome.solutions)
 
 
 @settings(max_examples=drawn(60), deadline=None)
