@@ -99,7 +99,7 @@ def claimed_game(data: bytes) -> str | None:
             members = read_members(data)
         except InvalidPuzzleError:
             return None
-        for key, value in ((key, member.value) for key, member in members.items()):
+        for key, value in members.items():
             if key == "game" and value in GAMES:
                 return str(value)
             found = _claimed(lambda plug: plug.claims_member(key, value))  # noqa: B023 - called at once

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, read_members, shown
+from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
 MAX_TEXT = 256
@@ -18,13 +18,6 @@ MAX_TEXT = 256
 DATE_KEY = "printDate"
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-def member_value(member: Member) -> Any:
-    """Take a member's value. Raises what is wrong with it."""
-    if member.fault is not None:
-        raise member.fault
-    return member.value
 
 
 def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
@@ -35,18 +28,18 @@ def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
     )
 
 
-def print_date(member: Member | None, expected: dt.date | None) -> dt.date | None:
+def print_date(obj: Mapping[str, Any], expected: dt.date | None) -> dt.date | None:
     """Read the date that a payload says it is for; None where it may be missing and is.
 
     Raises InvalidPuzzleError when it is not a date, or not the expected one.
     """
-    if member is None:
+    if DATE_KEY not in obj:
         if expected is None:
             return None
         raise InvalidPuzzleError(
             "missing-key", DATE_KEY, f"expected {expected}, but the key is missing"
         )
-    value = member_value(member)
+    value = obj[DATE_KEY]
     date = iso_date(value)
     if date is None:
         got = repr(shown(value)) if isinstance(value, str) else json_kind(value)
@@ -118,7 +111,7 @@ def read_one(
     data: bytes,
     expected: dt.date | None,
     level: str,
-    puzzle_of: Callable[[Mapping[str, Member], dt.date | None, str | None], Published],
+    puzzle_of: Callable[[Mapping[str, Any], dt.date | None, str | None], Published],
 ) -> Found:
     """Read a payload that holds one puzzle: its members, its date, and what `puzzle_of` makes.
 
@@ -126,7 +119,7 @@ def read_one(
     """
     try:
         keyed = read_members(data)
-        date = print_date(keyed.pop(DATE_KEY, None), expected)
+        date = print_date(keyed, expected)
     except InvalidPuzzleError as error:
         return [fault_of(error)]
     named = level if expected is not None else None
@@ -152,18 +145,12 @@ def read_list(
         return [fault_of(error)]
 
 
-def values_of(keyed: Mapping[str, Member], game: str) -> dict[str, Any]:
-    """Take the value of every member, and check that the object is of this game if it says so.
-
-    Every member has to be readable: an unknown one too, or the payload is not what it seems. Raises
-    InvalidPuzzleError.
-    """
-    obj = {key: member_value(member) for key, member in keyed.items()}
+def check_game(obj: Mapping[str, Any], game: str) -> None:
+    """Raise InvalidPuzzleError for an object that says it is of another game."""
     named = obj.get("game", game)
     if named != game:
         got = repr(shown(named)) if isinstance(named, str) else json_kind(named)
         raise InvalidPuzzleError("wrong-game", "game", f"expected {game!r}, got {got}")
-    return obj
 
 
 _SET = re.compile(rb"window\s*\.\s*gameData\s*=\s*(?=\{)")

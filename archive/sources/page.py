@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from nightgrid.archive.payloads.envelopes import DATE_KEY, embedded, print_date
+from nightgrid.archive.payloads.envelopes import embedded, print_date
 from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.archive.sources import Answer, Validators
 from nightgrid.archive.sources.web import HttpSource
@@ -41,6 +41,6 @@ def _date_in(body: bytes) -> dt.date | None:
     if payload is None:
         return None
     try:
-        return print_date(read_members(payload).get(DATE_KEY), None)
+        return print_date(read_members(payload), None)
     except InvalidPuzzleError:
         return None

@@ -15,17 +15,17 @@ from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
     MAX_TEXT,
+    check_game,
     embedded,
     identifier,
     in_input,
     read_list,
     read_one,
     text,
-    values_of,
     without,
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, shown
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, json_kind
 from nightgrid.solvers.letterboxed.check import check_chain
@@ -84,8 +84,8 @@ def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
     return read_one(data, expected, _LEVEL, _read_puzzle)
 
 
-def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:
-    obj = values_of(keyed, GAME)
+def _read_puzzle(obj: Mapping[str, Any], date: dt.date | None, level: str | None) -> Published:
+    check_game(obj, GAME)
     if obj.get("sides") is None:
         raise InvalidPuzzleError("null-puzzle", "sides", "expected a list of sides; there is none")
     puzzle = Puzzle.from_json(obj)

@@ -8,17 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
-    DATE_KEY,
+    check_game,
     fault_of,
     identifier,
     in_input,
-    member_value,
     print_date,
     text,
-    values_of,
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, read_members, shown
+from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.puzzle import Puzzle
@@ -61,8 +59,8 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     try:
         keyed = read_members(data)
         if any(key in keyed for key in _BOARD_KEYS):
-            value = values_of(keyed, GAME)
-            found = [_read_puzzle(value, "", date=None, level=None, editor=None)]
+            check_game(keyed, GAME)
+            found = [_read_puzzle(keyed, "", date=None, level=None, editor=None)]
         else:
             message = "expected a puzzle with dominoes and regions, or a payload with levels"
             found = _read_payload(keyed, None) or [input_fault("no-puzzle", message)]
@@ -76,19 +74,16 @@ def _way_out(fault: Fault) -> str:
     return "; remove `solution` to solve the board alone" if wrong else ""
 
 
-def _read_payload(keyed: dict[str, Member], expected: dt.date | None) -> list[Published | Fault]:
-    date = print_date(keyed.pop(DATE_KEY, None), expected)
+def _read_payload(keyed: Mapping[str, Any], expected: dt.date | None) -> list[Published | Fault]:
+    date = print_date(keyed, expected)
     found: list[Published | Fault] = []
     editor: str | None = None
     try:
-        member = keyed.pop("editor", None)
-        editor = None if member is None else text(member_value(member), "editor")
+        editor = text(keyed.get("editor"), "editor")
     except InvalidPuzzleError as error:
         found.append(fault_of(error))
-    levels = [member for key, member in keyed.items() if _is_level(key, member)]
-    strays = (member for key, member in keyed.items() if key not in LEVELS)
-    found += [fault_of(member.fault) for member in strays if member.fault]
-    found += [_read_level(member, date, editor) for member in levels[:MAX_LEVELS]]
+    levels = [(key, value) for key, value in keyed.items() if _is_level(key, value)]
+    found += [_read_level(key, value, date, editor) for key, value in levels[:MAX_LEVELS]]
     if len(levels) > MAX_LEVELS:
         message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"
         found.append(input_fault("too-many-levels", message))
@@ -99,22 +94,20 @@ def _read_payload(keyed: dict[str, Member], expected: dt.date | None) -> list[Pu
     return found
 
 
-def _is_level(key: str, member: Member) -> bool:
-    if key in LEVELS:
-        return True
-    return isinstance(member.value, dict) and any(k in member.value for k in _BOARD_KEYS)
+def _is_level(key: str, value: Any) -> bool:
+    return key in LEVELS or (isinstance(value, dict) and any(k in value for k in _BOARD_KEYS))
 
 
-def _read_level(member: Member, date: dt.date | None, editor: str | None) -> Published | Fault:
-    key = member.key
-    assert key is not None
+def _read_level(
+    key: str, value: Any, date: dt.date | None, editor: str | None
+) -> Published | Fault:
     level = key if _LEVEL_NAME.fullmatch(key) else None
     try:
         if level is None:
             raise InvalidPuzzleError(
                 "bad-level-name", shown(key), "expected a level name of a-z, 0-9, '-' and '_'"
             )
-        return _read_puzzle(member_value(member), level, date=date, level=level, editor=editor)
+        return _read_puzzle(value, level, date=date, level=level, editor=editor)
     except InvalidPuzzleError as error:
         return fault_of(error, level)
 

@@ -15,16 +15,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
+    check_game,
     identifier,
     in_input,
     read_list,
     read_one,
     text,
-    values_of,
     without,
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, shown
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError
 from nightgrid.solvers.lexicon.spelling import upper
 from nightgrid.solvers.strands.placing import (
@@ -77,8 +77,8 @@ def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
     return read_one(data, expected, _LEVEL, _read_puzzle)
 
 
-def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:
-    obj = values_of(keyed, GAME)
+def _read_puzzle(obj: Mapping[str, Any], date: dt.date | None, level: str | None) -> Published:
+    check_game(obj, GAME)
     if all(obj.get(key) is None for key in BOARD_KEYS):
         raise InvalidPuzzleError("null-puzzle", _BOARD, "expected a list of rows; there is none")
     board = _lettered(obj)

@@ -12,9 +12,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import MAX_TEXT, fault_of, in_input, text, values_of
+from nightgrid.archive.payloads.envelopes import MAX_TEXT, check_game, fault_of, in_input, text
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import Member, read_members, shown
+from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError, json_kind
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
@@ -61,8 +61,8 @@ def _wrapped(data: bytes) -> bytes:
     return b'{"%s": %s}' % (key.encode(), data)
 
 
-def _read_board(keyed: Mapping[str, Member]) -> Puzzle:
-    obj = values_of(keyed, GAME)
+def _read_board(obj: Mapping[str, Any]) -> Puzzle:
+    check_game(obj, GAME)
     if _PAGE_KEY in obj and _OWN_KEY in obj:
         raise InvalidPuzzleError(
             "two-boards", _OWN_KEY, f"expected {_PAGE_KEY!r} or {_OWN_KEY!r}, got both"

@@ -1,7 +1,8 @@
-"""Strict JSON: what is refused as a whole, and what costs one member alone."""
+"""Strict JSON: what is read, and what is refused."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightgrid.archive.payloads import strict_json
-from nightgrid.archive.payloads.strict_json import Member, read_members, shown
+from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 
 JSON = st.recursive(
@@ -19,11 +20,6 @@ JSON = st.recursive(
     max_leaves=12,
 )
 DEEP = 100_000
-
-
-def told(data: bytes) -> dict[str, str]:
-    """Rule of every member, "" for a value."""
-    return {key: m.fault.rule if m.fault else "" for key, m in read_members(data).items()}
 
 
 def refusal(data: bytes) -> InvalidPuzzleError:
@@ -36,7 +32,7 @@ def refusal(data: bytes) -> InvalidPuzzleError:
 @given(st.dictionaries(st.text(max_size=6), JSON, max_size=5), st.sampled_from([None, 1]))
 def test_whatever_json_writes_is_read_as_it_was(value: dict[str, Any], indent: int | None) -> None:
     data = json.dumps(value, indent=indent).encode("ascii")
-    assert read_members(data) == {k: Member(key=k, value=v) for k, v in value.items()}
+    assert read_members(data) == value
 
 
 @given(st.binary(max_size=40) | st.text('{}[]",:0 a\\', max_size=30).map(str.encode))
@@ -47,8 +43,9 @@ def test_any_bytes_end_as_values_or_faults(data: bytes) -> None:
         value = None
     if not isinstance(value, dict):
         refusal(data)
-    elif not any(told(data).values()):
-        assert {key: member.value for key, member in read_members(data).items()} == value
+    else:
+        with contextlib.suppress(InvalidPuzzleError):
+            assert read_members(data) == value
 
 
 @pytest.mark.parametrize(
@@ -82,33 +79,24 @@ def test_what_is_no_object_is_refused_with_its_place(data: bytes, rule: str, say
 
 
 @pytest.mark.parametrize(
-    ("data", "expected"),
+    ("data", "rule", "says"),
     [
-        (b'{"a": 1, "b": {"c": [NaN]}, "d": 2}', {"a": "", "b": "not-a-number", "d": ""}),
-        (b'{"a": Infinity, "b": -Infinity}', {"a": "not-a-number", "b": "not-a-number"}),
-        (
-            b'{"a": [1e400], "b": {"c": -1e309}, "d": 1.7e308, "e": 1e-400}',
-            {"a": "number-too-large", "b": "number-too-large", "d": "", "e": ""},
-        ),
-        (b'{"a": [' + b"9" * 10_000 + b'], "b": 1}', {"a": "number-too-large", "b": ""}),
-        (b'{"a": 12345678901234567890}', {"a": ""}),
-        (b'{"a": {"x": 1, "x": 1}, "b": 1}', {"a": "duplicate-key", "b": ""}),
-        (b'{"a": 1, "b": 2, "a": 3, "a": 4}', {"a": "duplicate-key", "b": ""}),
+        (b'{"a": {"c": [NaN]}}', "not-a-number", "expected a JSON value, got NaN"),
+        (b'{"b": -Infinity}', "not-a-number", "expected a JSON value, got -Infinity"),
+        (b'{"a": [1e400]}', "number-too-large", "expected numbers below 1.8e308, got 1e400"),
+        (b'{"a": -1e309}', "number-too-large", "expected numbers below 1.8e308, got -1e309"),
+        (b'{"a": [' + b"9" * 10_000 + b"]}", "number-too-large", "got one of 10000"),
+        (b'{"a": {"x": 1, "y": 1, "x": 1}}', "duplicate-key", "x: the key 'x' appears twice"),
     ],
 )
-def test_a_value_that_is_refused_costs_its_own_member_only(
-    data: bytes, expected: dict[str, str]
-) -> None:
-    assert told(data) == expected
+def test_a_value_that_is_refused_is_named(data: bytes, rule: str, says: str) -> None:
+    fault = refusal(data)
+    assert (fault.rule, str(fault)[-len(says) :]) == (rule, says)
 
 
-def test_the_place_of_a_fault_is_a_path() -> None:
-    member = read_members(b'{"a": {"b": [1, {"c": NaN}]}}')["a"]
-    assert str(member.fault) == "a.b[1].c: expected a JSON value, got NaN"
-    member = read_members(b'{"a": {"x": 1, "y": 2, "z": 3, "y": 4}}')["a"]
-    assert str(member.fault) == "a.y: the key 'y' appears twice"
-    member = read_members(b'{"a": ' + b"1" * 21 + b"}")["a"]
-    assert str(member.fault) == "a: expected at most 20 digits, got 21"
+def test_numbers_within_the_bounds_are_read() -> None:
+    data = b'{"a": 12345678901234567890, "d": 1.7e308, "e": 1e-400}'
+    assert read_members(data) == {"a": 12345678901234567890, "d": 1.7e308, "e": 0}
 
 
 def test_a_text_is_shown_as_far_as_there_is_room_and_with_no_control_characters() -> None:
@@ -120,12 +108,11 @@ def test_a_text_is_shown_as_far_as_there_is_room_and_with_no_control_characters(
 
 def test_so_many_members_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strict_json, "MAX_MEMBERS", 2)
-    assert told(b'{"a": 1, "b": 2} ') == {"a": "", "b": ""}
+    assert read_members(b'{"a": 1, "b": 2} ') == {"a": 1, "b": 2}
     assert refusal(b'{"a": 1, "b": 2, "c": 3}').rule == "too-many-levels"
 
 
 def test_faults_can_always_be_written_as_utf8_and_stay_short() -> None:
     key = "\\ud800" + "k" * 10_000
-    for data in (f'{{"{key}": NaN}}', f'{{"a": {{"{key}": 1, "{key}": 2}}}}'):
-        for member in read_members(data.encode("utf-8")).values():
-            assert 0 < len(str(member.fault).encode("utf-8")) < 300
+    fault = refusal(f'{{"a": {{"{key}": 1, "{key}": 2}}}}'.encode())
+    assert 0 < len(str(fault).encode("utf-8")) < 300

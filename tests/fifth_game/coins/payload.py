@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
+from typing import Any
 
-from nightgrid.archive.payloads.envelopes import in_input, read_one, values_of
+from nightgrid.archive.payloads.envelopes import check_game, in_input, read_one
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.archive.payloads.strict_json import Member
 from nightgrid.solvers.errors import InvalidPuzzleError
 
 from .puzzle import COINS_MAX, Puzzle, check_choice
@@ -25,8 +25,8 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     return in_input(read_one(data, None, LEVELS[0], _read_puzzle), name)
 
 
-def _read_puzzle(keyed: Mapping[str, Member], date: dt.date | None, level: str | None) -> Published:
-    value = values_of(keyed, GAME)
+def _read_puzzle(value: Mapping[str, Any], date: dt.date | None, level: str | None) -> Published:
+    check_game(value, GAME)
     puzzle = Puzzle.from_json(value)
     solution = value.get("solution")
     if solution is not None:
