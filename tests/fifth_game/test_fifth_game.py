@@ -95,7 +95,7 @@ def test_its_boards_are_told_drawn_and_solved(tmp_path: Path, nightgrid: Run) ->
 
 def test_its_options_are_options_of_the_commands(nightgrid: Run) -> None:
     out = " ".join(nightgrid("solve", "--help").stdout.split())
-    assert "Rules of Coins: most_coins=N: most coins that may be taken." in out
+    assert "Coins: most_coins=N: most coins that may be taken." in out
     assert "letterboxed, tiles or coins" in out
 
 
@@ -112,7 +112,6 @@ def test_a_night_brings_it_from_payloads_to_gold(
 
 
 def test_helps_name_it(nightgrid: Run) -> None:
-    assert "for Coins coins" in " ".join(nightgrid("count", "--help").stdout.split())
     assert "3 for Coins" in " ".join(nightgrid("generate", "--help").stdout.split())
 
 

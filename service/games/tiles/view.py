@@ -75,6 +75,11 @@ class Layout:
     darker than the one beneath it."""
 
     @property
+    def has_figures(self) -> bool:
+        """Whether every layer has a figure of its own."""
+        return 0 < len(self.layers) <= FIGURES
+
+    @property
     def rows(self) -> int:
         """Rows that the tiles fill."""
         return -(-len(self.shapes) // self.columns)
@@ -192,8 +197,7 @@ def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None)
     how = layout(puzzle)
     if too_large := _too_large(how):
         raise PermanentError(f"{too_large} are too large for a picture")
-    figures = 0 < len(how.layers) <= FIGURES
-    tile_high = TILE_PX if figures else max(TILE_PX, 12 + CHIP_PX * how.height)
+    tile_high = TILE_PX if how.has_figures else max(TILE_PX, 12 + CHIP_PX * how.height)
     moves = _moves(walk, len(puzzle.tiles))
     lines = max(map(len, moves), default=0)
     step_x, step_y = TILE_PX + GAP_PX, tile_high + GAP_PX + lines * MOVES_PX
@@ -213,7 +217,8 @@ def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None)
         x, y = tile % how.columns * step_x, tile // how.columns * step_y
         look: dict[str, Any] = {"fill": PLAIN, "stroke": EDGE, "class_": "tile", "data_tile": tile}
         picture.add("rect", x=x, y=y, width=TILE_PX, height=tile_high, rx=10, **look)
-        (_draw_figures if figures else _draw_chips)(picture, how, tile, x, y)
+        for level in range(len(how.shapes[tile])):
+            _draw_feature(picture, how, tile, level, x, y)
         for i, text in enumerate(moves[tile] if moves else ()):
             picture.middle(
                 x + TILE_PX / 2,
@@ -225,38 +230,33 @@ def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None)
     return picture.text()
 
 
-def _draw_figures(picture: Picture, how: Layout, tile: int, x: int, y: int) -> None:
+def _draw_feature(picture: Picture, how: Layout, tile: int, level: int, x: int, y: int) -> None:
+    """Draw a feature on its tile: as the figure of its layer, or as a line of text.
+
+    Features stand below one another on a board that has no layers, or more than have figures.
+    """
+    feature = how.shapes[tile][level]
+    if feature is None:
+        return
+    of: dict[str, Any] = {"data_tile": tile, "data_feature": feature}
+    look = {"fill": how.tints[feature], "stroke": EDGE, "class_": "figure", **of}
     mid_x, mid_y = x + TILE_PX / 2, y + TILE_PX / 2
-    for level, feature in enumerate(how.shapes[tile]):
-        if feature is None:
-            continue
-        of: dict[str, Any] = {"data_tile": tile, "data_feature": feature}
-        look = {"fill": how.tints[feature], "stroke": EDGE, "class_": "figure", **of}
-        named = {"class_": "on-figure", **of}
-        if level == 0:
-            picture.add("rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
-            picture.middle(x + 14, y + 13, feature, LABEL_PX, **named)
-        elif level == 1:
-            picture.add("circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
-            picture.middle(mid_x, mid_y - CIRCLE_PX + 8, feature, LABEL_PX, **named)
-        else:
-            ends = ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
-            points = [(mid_x + dx * DIAMOND_PX, mid_y + dy * DIAMOND_PX) for dx, dy in ends]
-            picture.add("polygon", points=points, **look)
-            picture.middle(mid_x, mid_y + 2, feature, LABEL_PX, **named)
-
-
-def _draw_chips(picture: Picture, how: Layout, tile: int, x: int, y: int) -> None:
-    """Write the features below one another, each on a ground of its colour."""
-    for i, feature in enumerate(how.shapes[tile]):
-        if feature is None:
-            continue
-        of: dict[str, Any] = {"data_tile": tile, "data_feature": feature}
-        look = {"fill": how.tints[feature], "class_": "figure", **of}
-        top, wide = y + 6 + i * CHIP_PX, TILE_PX - 12
+    if not how.has_figures:
+        top, wide = y + 6 + level * CHIP_PX, TILE_PX - 12
         picture.add("rect", x=x + 6, y=top, width=wide, height=CHIP_PX - 3, rx=5, **look)
-        named = {"class_": "on-figure", **of}
-        picture.middle(x + TILE_PX / 2, top + CHIP_PX / 2 - 1, _cut(feature), LABEL_PX, **named)
+        label = (mid_x, top + CHIP_PX / 2 - 1)
+    elif level == 0:
+        picture.add("rect", x=x, y=y, width=TILE_PX, height=TILE_PX, rx=10, **look)
+        label = (x + 14, y + 13)
+    elif level == 1:
+        picture.add("circle", cx=mid_x, cy=mid_y, r=CIRCLE_PX, **look)
+        label = (mid_x, mid_y - CIRCLE_PX + 8)
+    else:
+        ends = ((0, -0.75), (1, 0.1), (0, 0.95), (-1, 0.1))
+        points = [(mid_x + dx * DIAMOND_PX, mid_y + dy * DIAMOND_PX) for dx, dy in ends]
+        picture.add("polygon", points=points, **look)
+        label = (mid_x, mid_y + 2)
+    picture.middle(*label, _cut(feature), LABEL_PX, class_="on-figure", **of)
 
 
 def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
