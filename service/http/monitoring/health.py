@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fastapi import APIRouter
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from pydantic import BaseModel, Field
 
@@ -17,7 +17,7 @@ from nightgrid.archive.lake.location import is_missing
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.guard.access import KEY
 from nightgrid.service.http.monitoring.queue_snapshot import RUNNING, WAITING
-from nightgrid.service.http.problems import PROBLEM_TYPE, Problem
+from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.queues import Demand
@@ -34,12 +34,9 @@ class Health(BaseModel):
 
 
 class Ready(BaseModel):
-    """What a solve needs."""
+    """Lake and Redis server answer, and a living worker takes on-demand solves."""
 
     status: Literal["ready"] = "ready"
-    lake: bool = Field(description="The lake answers.")
-    server: bool = Field(description="The Redis server answers.")
-    workers: bool = Field(description="A living worker takes on-demand solves.")
 
 
 class WorkerAbout(BaseModel):
@@ -71,22 +68,18 @@ async def healthz() -> Health:
     return Health()
 
 
-@router.get("/readyz", summary="Tell whether solves would be worked", response_model=Ready)
-def readyz(service: Here) -> Response:
-    """Return whether the lake, the Redis server and a worker for on-demand solves are there.
-
-    The problem of a service that is not ready has the same fields, false for what is missing.
-    """
-    found = {"lake": _answers(service.lake), "server": False, "workers": False}
-    if found["lake"]:
+@router.get("/readyz", summary="Tell whether solves would be worked")
+def readyz(service: Here) -> Ready:
+    """Return whether the lake, the Redis server and a worker for on-demand solves are there."""
+    missing = ["lake", "server", "workers"]
+    if _answers(service.lake):
         snapshot = service.queue()
-        found |= {"server": snapshot.alive is not None, "workers": snapshot.serves}
-    if all(found.values()):
-        return JSONResponse(Ready(lake=True, server=True, workers=True).model_dump())
-    missing = [name for name, is_there in found.items() if not is_there]
-    value = Problem("not-ready", f"not there yet: {', '.join(missing)}").to_json()
-    headers = {"Retry-After": str(RETRY_AFTER_S)}
-    return JSONResponse(value | found, 503, headers=headers, media_type=PROBLEM_TYPE)
+        found = {"server": snapshot.alive is not None, "workers": snapshot.serves}
+        missing = [name for name, is_there in found.items() if not is_there]
+    if missing:
+        detail = f"not there yet: {', '.join(missing)}"
+        raise Problem("not-ready", detail, headers={"Retry-After": str(RETRY_AFTER_S)})
+    return Ready()
 
 
 def _answers(lake: Lake) -> bool:

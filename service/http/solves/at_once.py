@@ -51,7 +51,7 @@ async def _solved(service: Service, scope: Scope, body: bytes, wait_s: float) ->
         return None
     found = await service.small_boards.solve(body, wait_s)
     # The lake may know of a board that a night has brought.
-    if found is None or service.views.names.of(found.puzzle_id):
+    if found is None or service.views.references(found.puzzle_id):
         scope["state"][TRIED] = found is None
         return None
     bind_contextvars(job=found.job_id, puzzle=found.puzzle_id, game=found.game)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from functools import lru_cache
 from threading import Condition, Lock
 from typing import Any
 
@@ -42,7 +42,7 @@ STATES = {"working": "running", "refused": "failed"}
 
 
 NAMES_S = 5.0
-"""How long what was read counts."""
+"""How long a look at the files of editions counts."""
 _NAME_COLUMNS = ("date", "level", "puzzle_id")
 
 
@@ -56,7 +56,16 @@ class Views:
         self._times: LRUCache[str, tuple[float | None, float | None]] = LRUCache(TIMES_MAX)
         """When jobs were submitted, and when they were seen to have ended: Unix time."""
         self._lock = Lock()
-        self.names = Names(lake)
+        self._sizes = cached(TTLCache(1, NAMES_S), condition=Condition())(
+            lambda: frozenset(lake.sizes("editions").items())
+        )
+
+    def references(self, puzzle_id: str) -> list[str]:
+        """Name the editions of a puzzle; none where the lake knows none, or does not answer."""
+        try:
+            return _editions_of(self._lake, self._sizes()).get(puzzle_id, [])
+        except NightgridError:
+            return []
 
     def note_times(self, job_id: str, created_at: float | None, ended_at: float | None) -> None:
         """Keep when a job was submitted, and when it ended, as Unix time."""
@@ -83,7 +92,7 @@ class Views:
             question,
             puzzle_id,
             puzzle,
-            references=self.names.of(puzzle_id),
+            references=self.references(puzzle_id),
             created_at=created_at,
             ended_at=ended_at,
             row=row,
@@ -148,35 +157,18 @@ class Views:
         return [job.job_id for job in ahead].index(job_id)
 
 
-class Names:
-    """Knows on which dates puzzles were published. Thread-safe."""
-
-    def __init__(self, lake: Lake) -> None:
-        self._lake = lake
-        self._sizes: Mapping[str, int] = {}
-        self._names: dict[str, list[str]] = {}
-        self._refresh = cached(TTLCache(1, NAMES_S), condition=Condition())(self._read)
-
-    def of(self, puzzle_id: str) -> list[str]:
-        """Name the editions of a puzzle, the last date first; none where the lake knows none."""
-        # Names are for people: without a lake those that were read last are as good.
-        with suppress(NightgridError):
-            self._refresh()
-        return self._names.get(puzzle_id, [])
-
-    def _read(self) -> None:
-        sizes = self._lake.sizes("editions")
-        if sizes == self._sizes:
-            return
-        names: dict[str, list[str]] = {}
-        for game in filter(has_plug, GAMES):
-            rows = self._lake.read_table(editions_path(game), EDITIONS, _NAME_COLUMNS).to_pylist()
-            for row in sorted(rows, key=lambda row: row["date"], reverse=True):
-                name = reference_text(game, row["date"], row["level"])
-                mine = names.setdefault(row["puzzle_id"], [])
-                if name not in mine:
-                    mine.append(name)
-        self._names, self._sizes = names, sizes
+@lru_cache(maxsize=1)
+def _editions_of(lake: Lake, sizes: frozenset[tuple[str, int]]) -> dict[str, list[str]]:  # noqa: ARG001 - the key
+    """Read on which dates puzzles were published, as references by puzzle, the last date first."""
+    names: dict[str, list[str]] = {}
+    for game in filter(has_plug, GAMES):
+        rows = lake.read_table(editions_path(game), EDITIONS, _NAME_COLUMNS).to_pylist()
+        for row in sorted(rows, key=lambda row: row["date"], reverse=True):
+            name = reference_text(game, row["date"], row["level"])
+            mine = names.setdefault(row["puzzle_id"], [])
+            if name not in mine:
+                mine.append(name)
+    return names
 
 
 def _progress(found: JobStatus) -> dict[str, Any] | None:
