@@ -11,7 +11,7 @@ import typer
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.pictures import write_file
 from nightgrid.service.options.shared_options import Json, date_of, game_name, one_of
-from nightgrid.service.terminal.console import Exit, emit, note, say
+from nightgrid.service.terminal.console import Exit, emit, json_line, note, say
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug, titles
 from nightgrid.solvers.sentences import plural
@@ -98,8 +98,8 @@ def generate(
         raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
     payloads, levels = plug.payloads(level or (), start, days, seed)
     if out is None:
-        for _, text in payloads:
-            say(text)
+        for payload in payloads:
+            say(json_line(payload))
         return Exit.OK
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -107,13 +107,14 @@ def generate(
         raise PermanentError(f"--out is {str(out)!r}, a file; expected a folder") from error
     except OSError as error:
         raise PermanentError(f"--out is {str(out)!r}: {error.strerror or error}") from error
-    for name, text in payloads:
-        path = out / f"{name}.json"
+    for number, payload in enumerate(payloads):
+        date = (start + dt.timedelta(days=number)).isoformat() if plug.dated else None
+        path = out / f"{date or str(number + 1).zfill(len(str(days)))}.json"
+        text = json_line(payload)
         if path.exists() and path.read_text("ascii") != f"{text}\n":
             raise PermanentError(f"{path} holds something else; expected a folder without it")
         write_file(path, f"{text}\n", "--out")
         if json:
-            date = name if plug.dated else None
             emit({"path": str(path), "date": date, "levels": levels})
     if not json:
         of = plural(len(levels) or 1, "board")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.plug import beside
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
 SAMPLES = Path(__file__).parents[1] / "sample"
 """The bundled archives, a folder a game: what `nightgrid generate` writes unless told otherwise."""
+Payload = Mapping[str, Any]
+"""A random payload, as JSON."""
 Said = Mapping[str, Any]
 """Rules by name, those alone that were given."""
 
@@ -46,14 +47,6 @@ class GameOption:
         """Its values, as help shows them."""
         names = {int: "N", float: "X", bool: "yes|no", str: self.texts}
         return names.get(self.kind) or "|".join(get_args(self.kind))
-
-
-class Payload(NamedTuple):
-    """A random payload that `nightgrid generate` writes."""
-
-    name: str
-    """Name of its file, without suffix."""
-    text: str
 
 
 class ServicePlug:
@@ -134,23 +127,14 @@ class OptionError(PermanentError):
         self.names = names
 
 
-def dated(
-    start: dt.date, days: int, make: Callable[[dt.date, int], Mapping[str, Any]]
-) -> Iterator[Payload]:
-    """Write what `make` makes of each date and its number, under the date."""
-    for day in range(days):
-        date = start + dt.timedelta(days=day)
-        yield Payload(date.isoformat(), compact(make(date, day)))
+def dated(start: dt.date, days: int, make: Callable[[dt.date, int], Payload]) -> Iterator[Payload]:
+    """Make the payload of each date, of the date and its number."""
+    return (make(start + dt.timedelta(days=day), day) for day in range(days))
 
 
 def whole_number(text: str) -> int | None:
     """Read a number of up to seven digits; None for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else None
-
-
-def compact(value: Any) -> str:
-    """Write compact JSON without a line break."""
-    return json.dumps(value, separators=(",", ":"))
 
 
 def bound_json(game: Game[Any, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from nightgrid.service.games.plug import GameOption, Payload, ServicePlug, compact
+from nightgrid.service.games.plug import GameOption, Payload, ServicePlug
 
 BOARDS_A_SEED = 2**32
 """Boards have seeds of their own: those of one --seed are no other's."""
@@ -40,11 +40,7 @@ class TilesServicePlug(ServicePlug):
         from nightgrid.solvers.tiles.generate import Form, generate, to_page
 
         boards = (generate(Form(), seed * BOARDS_A_SEED + i) for i in range(days))
-        payloads = (
-            Payload(f"{i:0{len(str(days))}}", compact(to_page(board)))
-            for i, board in enumerate(boards, 1)
-        )
-        return payloads, []
+        return map(to_page, boards), []
 
 
 PLUG = TilesServicePlug()

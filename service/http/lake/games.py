@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import lru_cache
+from json import dumps
 from typing import Any, get_args
 
 from fastapi import APIRouter
@@ -106,7 +107,7 @@ def example(name: str) -> dict[str, Any] | None:
         data = min(plug.sample.glob("*.json")).read_bytes()
     elif plug.sample_days is not None:
         payloads, _ = plug.payloads((), _SAMPLE_DATE, 1, plug.sample_seed)
-        data = next(payloads).text.encode()
+        data = dumps(next(payloads)).encode()
     else:
         return None
     found = reader(name).read_puzzles(data, name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Iterator, Sequence
 
 from nightgrid.service.games import GameOption, Payload, ServicePlug
@@ -36,8 +35,7 @@ class CoinsServicePlug(ServicePlug):
                 solutions = CoinsGame(Rules()).solve(puzzle, Ask(kind="first")).solutions
                 official = list(solutions[0]) if solutions else None
                 date = (start + dt.timedelta(days=day)).isoformat()
-                value = {"printDate": date, **puzzle.to_json(), "solution": official}
-                yield Payload(date, json.dumps(value))
+                yield {"printDate": date, **puzzle.to_json(), "solution": official}
 
         return make(), ["daily"]
 
