@@ -104,7 +104,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _no_json(text: str, error: json.JSONDecodeError) -> InvalidPuzzleError:
     place = f"line {error.lineno}, column {error.colno}"
     message = (
-        f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" starting at")
+        f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" starting at").removesuffix(" at")
         if text.lstrip()[0] == "{"
         else "expected a JSON object"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
-from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nightgrid.service.options.shared_options import Json, LakeOption
@@ -62,7 +61,6 @@ def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
         ("kernels", check_kernels),
         ("server", lambda: check_server(settings)),
         ("lake", lambda: check_lake(settings)),
-        ("nightly", check_flows),
     )
     for name, check in checks:
         try:
@@ -116,19 +114,6 @@ def check_kernels() -> Iterator[Finding]:
         else:
             ready = f"{name} compiled or loaded, solver {game(name).solver_version}"
             yield Finding("kernels", "ok", ready)
-
-
-def check_flows() -> Iterator[Finding]:
-    """Check that what runs the nightly job is installed. A machine that only works needs none."""
-    try:
-        yield Finding("nightly", "ok", f"Prefect {metadata.version('prefect')}")
-    except metadata.PackageNotFoundError:
-        yield Finding(
-            "nightly",
-            "warning",
-            "Prefect is not installed: this machine can work but not run the nightly job",
-            "in the folder of the clone: pip install '.[flows]' --constraint constraints.txt",
-        )
 
 
 def check_server(settings: Settings) -> Iterator[Finding]:

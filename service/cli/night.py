@@ -135,9 +135,9 @@ def nightly(
     is ended by the same command; a second night over the same data solves nothing. Dates that
     cannot be fetched are named and cost nothing else.
 
-    Exit code: 0 done, 5 done and something is new that deserves a look (quarantine, a puzzle that
-    is unsolvable, over budget or invalid), 1 a source or something else outside failed, or a puzzle
-    is poison, 3 bad input.
+    Exit code: 0 done, 5 done and something is new that deserves a look (quarantine, a source that
+    has no date, a puzzle that is unsolvable, over budget or invalid), 1 a source or something else
+    outside failed, or a puzzle is poison, 3 bad input.
     """
     check_order(since, until)
     games = night_games(

@@ -172,11 +172,12 @@ class _Solve:
             return self._list_all()
         if self.ask.kind == "meant":
             return self._rank()
-        outcome = self._solve(self.ask)
+        outcome = self.game.solve(self.puzzle, self.ask, None, self.budget)
         solved = outcome.status is Status.SOLVED
         sample: tuple[Any, ...] = ()
         if solved and self.ask.kind == "count" and (self.sampled or not self.json):
-            sample = self._solve(game_plug(self.found.game).sample_ask).solutions
+            one = game_plug(self.found.game).sample_ask
+            sample = self.game.solve(self.puzzle, one, None, self.budget).solutions
         if self.json:
             answer = outcome_json(self.game, self.ask, outcome)
             emit(head_json(self.found, self.puzzle) | answer | self._hint_json(outcome))
@@ -193,7 +194,7 @@ class _Solve:
 
         ranking: Any = self.game
         ranking.open(progress_line())
-        outcome = self._solve(self.ask)
+        outcome = self.game.solve(self.puzzle, self.ask, None, self.budget)
         read = game_named(self.found.game).solution_from_json
         solutions = tuple(map(read, outcome.solutions))
         if self.json:
@@ -254,9 +255,6 @@ class _Solve:
     def _hint_json(self, outcome: Outcome[Any]) -> dict[str, str]:
         hint = self._hint(outcome)
         return {"hint": hint} if hint else {}
-
-    def _solve(self, ask: Ask) -> Outcome[Any]:
-        return self.game.solve(self.puzzle, ask, None, self.budget)
 
     def _list_all(self) -> tuple[Status, tuple[Any, ...]]:
         """List solutions as they are found: there may be millions, so only the first is kept."""

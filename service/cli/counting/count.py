@@ -24,7 +24,7 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, emit, say
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import game_plug
+from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 from nightgrid.solvers.sentences import plural
 
 
@@ -81,7 +81,10 @@ def count(
             )
         return _cancel(cancel, lake, json=json)
     if corpus is None:
-        raise _no_corpus()
+        raise PermanentError(
+            "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
+            f"as {DEFAULT_GAME}:n=1000,seed=7"
+        )
     # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
     # thousand boards 60 MB more.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -108,15 +111,6 @@ def count(
         return shown.tell_estimate(settings, json=json)
     prefect = False if no_prefect else None
     return shown.work_count(settings, prefect=prefect, json=json, verbose=verbose)
-
-
-def _no_corpus() -> PermanentError:
-    from nightgrid.archive.games.generator_spec import EXAMPLE
-
-    return PermanentError(
-        "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such as "
-        f"{EXAMPLE}"
-    )
 
 
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from nightgrid.service.cli.ondemand.job_sources import Url, jobs_at, named_jobs
+from nightgrid.service.cli.ondemand.job_sources import JobNames, Url, jobs_at, named_jobs
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.console import emit, say
 
@@ -16,14 +14,7 @@ if TYPE_CHECKING:
 
 
 def cancel(
-    jobs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="JOB|REFERENCE",
-            help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
-            "beginning.",
-        ),
-    ],
+    jobs: JobNames,
     lake: LakeOption = None,
     url: Url = None,
     json: Json = False,

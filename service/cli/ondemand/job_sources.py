@@ -32,6 +32,15 @@ Url = Annotated[
 ]
 
 
+JobNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="JOB|REFERENCE",
+        help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its beginning.",
+    ),
+]
+
+
 class LakeJobs:
     """The jobs of a lake."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nightgrid.service.cli.answers import say_best
-from nightgrid.service.cli.ondemand.job_sources import Jobs, Url, jobs_at, named_jobs
+from nightgrid.service.cli.ondemand.job_sources import JobNames, Jobs, Url, jobs_at, named_jobs
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
 from nightgrid.service.terminal.console import (
@@ -44,14 +44,7 @@ SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
 
 
 def result(
-    jobs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="JOB|REFERENCE",
-            help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
-            "beginning.",
-        ),
-    ],
+    jobs: JobNames,
     wait: Annotated[
         float,
         typer.Option(

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.archive import outages
 from nightgrid.service.options.shared_options import (
     BatchProcesses,
     InteractiveProcesses,
@@ -25,15 +23,13 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import Exit, duration, emit, note, say, sigterm_as_interrupt
 from nightgrid.service.terminal.progress import warmed
-from nightgrid.service.terminal.running import outages_shown, wait_for_server
+from nightgrid.service.terminal.running import wait_for_server
 from nightgrid.solvers.errors import TransientError
 from nightgrid.solvers.registry import GAMES
 
 if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
 
-WATCH_EVERY_S = 2.0
-"""Pause between two checks whether a configured server answers."""
 ENDING_S = 2.0
 """How long a process that compiles may need to take its moving line away."""
 
@@ -77,7 +73,7 @@ def worker(
     roles = [str(role) for role in only] if only else ROLES
     if SERVER not in roles and server.is_embedded(settings):
         wait_for_server(settings)
-    with _server_watched(settings), preparing(settings, roles) as ready:
+    with preparing(settings, roles) as ready:
         stopped_by = Supervisor(settings, roles).run(may_work=ready)
         # A signal that comes before there is work to hand back ends it as it ends other commands.
         return Exit.OK if ready() or stopped_by is None else 128 + stopped_by
@@ -152,37 +148,6 @@ def _processes(settings: Settings, roles: Collection[str]) -> str:
         return "a keeper"
     noun = "process" if sum(begun.values()) == 1 else "processes"
     return f"{' and '.join(f'{count} {role}' for role, count in begun.items())} {noun}"
-
-
-@contextmanager
-def _server_watched(settings: Settings) -> Iterator[None]:
-    """Report outages of a server that is not ours to restart while the body runs."""
-    import redis
-
-    from nightgrid.workers.broker.connection import connect
-    from nightgrid.workers.cluster import server
-
-    if server.is_embedded(settings):
-        yield
-        return
-    ended, named = threading.Event(), server.title(settings)
-
-    def watch() -> None:
-        with connect(settings) as client:
-            while not ended.wait(WATCH_EVERY_S):
-                try:
-                    server.check_takes(client, settings)
-                except (redis.RedisError, OSError) as error:
-                    outages.report_outage(named, server.refusal_of(settings, error) or error, None)
-                else:
-                    outages.end_outage(named)
-
-    threading.Thread(target=watch, name="server-watch", daemon=True).start()
-    try:
-        with outages_shown():
-            yield
-    finally:
-        ended.set()
 
 
 def warmup(

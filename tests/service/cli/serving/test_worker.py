@@ -1,4 +1,4 @@
-"""`nightgrid worker` says whether the server that it was given answers."""
+"""`nightgrid worker`: what it says it runs, and how it ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -14,41 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive import outages
-from nightgrid.archive.outages import Outage
 from nightgrid.service.cli.serving import worker as worker_module
-from nightgrid.service.cli.serving.worker import _server_watched
 from nightgrid.service.options.shared_options import SETTINGS_PREFIX, default_budget
 from nightgrid.service.terminal import running
 from nightgrid.solvers.algebra import Budget
 from nightgrid.workers.cluster.server import server_binary
 from nightgrid.workers.settings import Settings
 from tests.service.scenes import environment
-
-
-class Heard:
-    def __init__(self) -> None:
-        self.begun: list[Outage] = []
-        self.told = threading.Event()
-
-    def begin(self, outage: Outage) -> None:
-        self.begun.append(outage)
-        self.told.set()
-
-    def end(self, what: str, *, answers: bool) -> None:
-        raise AssertionError(what)
-
-
-def test_a_configured_server_that_does_not_answer_is_told_of_by_a_worker(tmp_path: Path) -> None:
-    settings = Settings(lake=str(tmp_path), redis_url="redis://user:secret@127.0.0.1:9/0")  # type: ignore[arg-type]
-    heard = Heard()
-    with outages.notifying(heard), _server_watched(settings):
-        assert heard.told.wait(60)
-    outage = heard.begun[0]
-    assert outage.what == "the Redis server at 127.0.0.1:9"
-    assert outage.until_s is None, "a worker waits for as long as it takes"
-    assert "refused" in outage.why
-    assert "secret" not in str(outage)
 
 
 def test_without_a_setting_a_solve_has_the_budget_of_the_settings(
