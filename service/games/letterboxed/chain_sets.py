@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import islice
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics, Status
@@ -27,35 +27,27 @@ def disjoint_set(
     Returns it with the number of chains that it is chosen `of`, and the `at_most` that may be in
     one; None where that is not known.
     """
-    begun_ns = time.perf_counter_ns()
     unknown: dict[str, int | None] = {"at_most": None, "of": None}
-    stream = game.stream(puzzle, Ask(kind="all"), None, budget)
-    every = tuple(islice(stream, CHAINS_MAX + 1))
-    if len(every) > CHAINS_MAX:
+    every = game.solve(puzzle, Ask(kind="all", limit=CHAINS_MAX), None, budget)
+    if every.status is not Status.SOLVED:
+        return every, unknown
+    if every.truncated:
         reason = (
             f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
             "--rule words=N and --rule min_length=N leave fewer"
         )
         code = ReasonCode.CAPACITY
         return Outcome(status=Status.OVER_BUDGET, reason_code=code, reason=reason), unknown
-    status = Status(stream.status)
-    if status is not Status.SOLVED:
-        outcome: Outcome[Chain] = Outcome(
-            status=status,
-            statistics=stream.statistics,
-            reason_code=stream.reason_code,
-            reason=stream.reason,
-        )
-        return outcome, unknown
-    best = disjoint_chains(every, budget)
-    reason = "" if best.proven else "the budget ran out before the set was proven largest"
-    outcome = Outcome(
+    begun_ns = time.perf_counter_ns()
+    best = disjoint_chains(every.solutions, budget)
+    took = Statistics(kernel_ns=time.perf_counter_ns() - begun_ns)
+    outcome = replace(
+        every,
         status=Status.SOLVED if best.proven else Status.OVER_BUDGET,
         count=len(best.chains),
         solutions=best.chains,
-        statistics=Statistics(kernel_ns=time.perf_counter_ns() - begun_ns),
+        statistics=every.statistics + took,
         reason_code=None if best.proven else ReasonCode.UNPROVEN,
-        reason=reason,
-        value=len(best.chains[0].words),
+        reason="" if best.proven else "the budget ran out before the set was proven largest",
     )
-    return outcome, {"at_most": best.bound, "of": len(every)}
+    return outcome, {"at_most": best.bound, "of": len(every.solutions)}

@@ -65,19 +65,14 @@ class Layout:
     """Where tiles and their features stand. The puzzle gives tiles row by row but no rows."""
 
     columns: int
-    layers: tuple[str, ...]
-    """Names of the layers from the lowest one; () where the features are not named by layer."""
+    has_figures: bool
+    """Whether the features are named by layer, and every layer has a figure of its own."""
     shapes: tuple[tuple[str | None, ...], ...]
     """The features of each tile, one a layer, None where the tile has none there; without layers
     one after the other."""
     tints: dict[str, str]
     """The tint of each feature: those of one layer are far from one another, and each layer is
     darker than the one beneath it."""
-
-    @property
-    def has_figures(self) -> bool:
-        """Whether every layer has a figure of its own."""
-        return 0 < len(self.layers) <= FIGURES
 
     @property
     def rows(self) -> int:
@@ -96,7 +91,7 @@ def layout(puzzle: Puzzle) -> Layout:
     read = {feature: _SHAPE.fullmatch(feature) for feature in features}
     layer_of = {feature: match[1] for feature, match in read.items() if match}
     layers = tuple(sorted(set(layer_of.values())))
-    layered = len(layer_of) == len(features) and all(
+    layered = 0 < len(layer_of) == len(features) and all(
         len({layer_of[feature] for feature in tile}) == len(tile) for tile in puzzle.tiles
     )
     groups: Sequence[Sequence[str]] = [features]
@@ -110,7 +105,7 @@ def layout(puzzle: Puzzle) -> Layout:
         shapes = [tuple(map(tile.get, layers)) for tile in by_layer]
     return Layout(
         columns=round(math.sqrt(WIDE * len(puzzle.tiles))),
-        layers=layers if layered else (),
+        has_figures=layered and len(layers) <= FIGURES,
         shapes=tuple(shapes),
         tints={
             feature: tint((j + i / len(groups)) / len(group), LIGHT[min(i, len(LIGHT) - 1)])

@@ -95,7 +95,8 @@ def test_any_board_is_drawn_with_straight_edges(tiles: list[list[str]], layered:
         tiles = [[f"{chr(65 + i)}{len(f) + 1}" for i, f in enumerate(tile)] for tile in tiles]
     board = Puzzle(tiles=tuple(map(tuple, tiles)))
     how = layout(board)
-    assert bool(how.layers) == (layered and any(tiles))
+    most = max(map(len, tiles))
+    assert how.has_figures or not (layered and 0 < most <= 3)
     assert how.rows * how.columns >= len(tiles) > (how.rows - 1) * how.columns
     lines = VIEW.board(board).plain.split("\n")
     assert len({len(line) for line in lines}) == 1
