@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
 from pydantic_core import ValidationError, to_json
@@ -90,7 +89,6 @@ class SmallBoards:
         self._processes = settings.quick_processes
         self._pool: ProcessPoolExecutor | None = None
         self._warming: list[Future[None]] = []
-        self._children: list[BaseProcess] = []
         self._pending = 0
         self._filing: asyncio.Task[None] | None = None
         self.unfiled: dict[str, Found] = {}
@@ -115,7 +113,7 @@ class SmallBoards:
             self._filing.cancel()
         pool, self._pool = self._pool, None
         if pool is not None:
-            for child in self._children:
+            for child in multiprocessing.active_children():
                 # One that still compiles kernels would be waited for.
                 child.kill()
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
@@ -133,15 +131,17 @@ class SmallBoards:
             return None
         self._pending += 1
         try:
-            work = pool.submit(_solve_body, body, SECONDS, time.time(), trace_header())
+            work = pool.submit(_solve, body, SECONDS, time.time(), trace_header())
             return await asyncio.wait_for(asyncio.wrap_future(work), wait_s)
         except TimeoutError:
-            return None
-        except (BrokenProcessPool, RuntimeError):
+            pass
+        except BrokenProcessPool:
             self._replace(pool)
-            return None
+        except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
+            log.warning("board not solved here", error=repr(error))
         finally:
             self._pending -= 1
+        return None
 
     def file(self, found: Found) -> None:
         """File an answer soon."""
@@ -183,10 +183,8 @@ class SmallBoards:
             initializer=_begin_process,
             initargs=(self._settings,),
         )
-        others = set(multiprocessing.active_children())
         # A process is started for each task that finds none idle.
         self._warming = [self._pool.submit(_be_warm) for _ in range(self._processes)]
-        self._children = [each for each in multiprocessing.active_children() if each not in others]
 
     def _replace(self, broken: ProcessPoolExecutor | None) -> None:
         """Replace a pool of which a process died."""
@@ -227,17 +225,6 @@ def _begin_process(settings: ServiceSettings) -> None:
 
 def _be_warm() -> None:
     """Run after the initializer of a process, as anything does."""
-
-
-def _solve_body(
-    body: bytes, seconds: float, asked_at: float, trace: dict[str, str]
-) -> Found | None:
-    """Answer the body of a request; None where that fails."""
-    try:
-        return _solve(body, seconds, asked_at, trace)
-    except Exception as error:  # noqa: BLE001 - a worker has attempts, and words for what fails
-        log.warning("board not solved here", error=repr(error))
-        return None
 
 
 def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) -> Found | None:

@@ -62,11 +62,6 @@ def test_every_error_is_a_problem_of_its_own_kind(client: TestClient, name: str)
     assert ("retry-after" in answer.headers) == (status == 503)
 
 
-def test_a_broken_rule_of_a_game_names_its_field(client: TestClient) -> None:
-    (error,) = client.get("/raise/puzzle").json()["errors"]
-    assert error == {"pointer": "/puzzle/regions/3/indices/1", "detail": "expected one region"}
-
-
 def test_paths_and_methods_that_are_none_are_problems(client: TestClient) -> None:
     for answer, status in ((client.get("/none"), 404), (client.get("/body"), 405)):
         assert answer.status_code == status

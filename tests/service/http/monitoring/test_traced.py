@@ -19,7 +19,6 @@ from starlette.testclient import TestClient
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers import tracing
-from tests.service.http.monitoring.otlp_collector import collector
 
 EXPORTER = InMemorySpanExporter()
 PROVIDER = TracerProvider(sampler=tracing._sampler())
@@ -70,24 +69,6 @@ def test_without_a_collector_nothing_is_traced_or_loaded():
         "assert not [m for m in sys.modules if m.startswith('opentelemetry')]"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-def test_a_collector_gets_the_spans_and_who_sent_them():
-    """Given a collector over HTTP, Then it has the spans as soon as they are flushed."""
-    code = (
-        "import sys; from nightgrid.workers.tracing import begin_tracing, flush_traces, span\n"
-        "begin_tracing(sys.argv[1], 'worker')\n"
-        "with span('kernel', game='pips', rows=3, nothing=None): pass\n"
-        "flush_traces()"
-    )
-    with collector() as where:
-        subprocess.run([sys.executable, "-c", code, where.url], check=True, timeout=60)
-    ((sent,),) = (request.resource_spans for request in where.received)
-    about = {each.key: each.value.string_value for each in sent.resource.attributes}
-    assert (about["service.name"], about["nightgrid.role"]) == ("nightgrid", "worker")
-    ((span,),) = (scope.spans for scope in sent.scope_spans)
-    assert span.name == "kernel"
-    assert {each.key for each in span.attributes} == {"game", "rows"}
 
 
 def test_without_the_extra_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch):
