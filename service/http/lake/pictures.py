@@ -19,12 +19,6 @@ from nightgrid.solvers.errors import PermanentError
 router = APIRouter(tags=["pictures"])
 SVG = "image/svg+xml"
 TITLE_CHARS = 200
-PICTURE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The picture.",
-        "content": {SVG: {"schema": {"type": "string"}}},
-    }
-}
 
 
 class SvgResponse(Response):
@@ -45,7 +39,6 @@ class PictureBody(BoardBody):
     "/puzzles/{game}/{date}/{level}/picture.svg",
     summary="Draw a board of a date",
     response_class=SvgResponse,
-    responses=PICTURE,
 )
 def picture_of_date(game: str, date: IsoDate, level: str, service: Here) -> Response:
     """Draw a board of the lake, without its solution."""
@@ -57,7 +50,6 @@ def picture_of_date(game: str, date: IsoDate, level: str, service: Here) -> Resp
     "/boards/picture",
     summary="Check and draw a board",
     response_class=SvgResponse,
-    responses=PICTURE,
 )
 def picture_of_board(body: PictureBody, service: Here) -> Response:
     """Draw a board that need not be in the lake.

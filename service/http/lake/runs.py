@@ -77,11 +77,10 @@ def _row(lake: Lake, run_id: str) -> RunRow:
     try:
         run = open_run(lake, run_id)
         done = read_done(lake, run_id)
-    except NotInLakeError as error:
-        row.reason = error.public
-        return row
-    except PermanentError:
+    except PermanentError as error:
         row.reason = "its plan in the lake is damaged"
+        if isinstance(error, NotInLakeError):
+            row.reason = error.public
         return row
     row.game, row.ask = run.question.game, str(run.question.ask)
     row.rules, row.jobs = run.question.rules, run.job_count + run.answered_count

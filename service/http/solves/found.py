@@ -17,8 +17,8 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import solution_tables
-from nightgrid.service.games import view
 from nightgrid.service.http.lake.parameters import Page, Parameters
+from nightgrid.service.http.lake.pictures import SvgResponse, drawn
 from nightgrid.service.http.problems import Problem, wrong
 from nightgrid.service.http.solves.models import Solutions
 from nightgrid.service.http.solves.routes import found_solve
@@ -38,7 +38,6 @@ RETRY_MS = 1000
 END = "end"
 """The last event, and its id."""
 NDJSON = "application/x-ndjson"
-SVG = "image/svg+xml"
 
 
 class WhichSolution(Parameters):
@@ -127,11 +126,7 @@ def get_solutions(
     return JSONResponse(value)
 
 
-@router.get(
-    "/solves/{job_id}/picture.svg",
-    response_class=Response,
-    responses={200: {"content": {SVG: {}}}},
-)
+@router.get("/solves/{job_id}/picture.svg", response_class=SvgResponse)
 def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: Here) -> Response:
     """Draw the board of a job, with one of its solutions."""
     solve, solution = found_solve(service, job_id), asked.solution
@@ -148,8 +143,7 @@ def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: 
             raise wrong("?solution", detail, "no-such-solution")
         shown = game(solve["game"]).solution_from_json(json.loads(text))
     title = solve["references"][0] if solve["references"] else None
-    svg = view(solve["game"]).svg(puzzle, shown, title)
-    return Response(svg, media_type=SVG)
+    return SvgResponse(drawn(solve["game"], puzzle, title, shown))
 
 
 def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
