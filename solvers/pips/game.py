@@ -37,8 +37,8 @@ from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import (
     Solution,
-    SolutionTexts,
     solution_from_json,
+    solution_text,
     solution_to_json,
 )
 from nightgrid.solvers.pips.staged.layer_parts import (
@@ -49,8 +49,9 @@ from nightgrid.solvers.pips.staged.layer_parts import (
 )
 from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
 from nightgrid.solvers.pips.stream import PipsStream
-from nightgrid.solvers.pips.wide_keys import wide_board
 
+MOST_NARROW_TYPES = 64
+"""Distinct dominoes that a key of two words can hold."""
 SOLUTION_BYTES = 64
 """A tuple's share of a list of solutions, beside 8 bytes for each placement."""
 
@@ -66,16 +67,9 @@ class PipsGame(Game[Puzzle, Solution]):
     puzzle_from_json = staticmethod(Puzzle.from_json)
     solution_to_json = staticmethod(solution_to_json)
     solution_from_json = staticmethod(solution_from_json)
+    solution_text = staticmethod(solution_text)
     to_arrays = staticmethod(to_arrays)
     from_arrays = staticmethod(from_arrays)
-
-    def __init__(self, *bound: Any, **named: Any) -> None:
-        super().__init__(*bound, **named)
-        self._texts = SolutionTexts()
-
-    def solution_text(self, solution: Solution) -> str:
-        """Write a solution's JSON value as a text: a stream has few placements, in many of them."""
-        return self._texts.text(solution)
 
     def split(
         self, puzzle: Puzzle, ask: Ask, part: Part | LayerPart | None, into: int
@@ -196,7 +190,7 @@ class PipsGame(Game[Puzzle, Solution]):
 
     def warm_rare(self) -> None:
         """Compile or load the kernels for keys of four words, which no published board needs."""
-        self._warm_with(wide_board())
+        self._warm_with(_wide_board())
 
     def _warm_with(self, board: Puzzle) -> None:
         self.solve(board, Ask(kind="count"))
@@ -225,6 +219,17 @@ def _small_board() -> Puzzle:
                 {"indices": [[0, 0], [0, 1]], "type": "sum", "target": 2},
                 {"indices": [[1, 0], [1, 1]], "type": "empty"},
             ],
+        }
+    )
+
+
+def _wide_board() -> Puzzle:
+    dominoes = MOST_NARROW_TYPES + 1
+    strip = [[r, c] for r in range(2) for c in range(dominoes)]
+    return Puzzle.from_json(
+        {
+            "dominoes": [[a, a + 1] for a in range(dominoes)],
+            "regions": [{"indices": strip, "type": "empty"}],
         }
     )
 

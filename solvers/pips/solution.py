@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,29 +35,10 @@ def solution_from_json(value: Any) -> Solution:
     )
 
 
-class SolutionTexts:
-    """Writes solutions as JSON texts, and each placement object of theirs once.
-
-    The solutions of a stream share their placements; to write them all takes most of the time.
-    """
-
-    KEPT = 65_536
-    """Placements whose texts are kept at most."""
-
-    def __init__(self) -> None:
-        # By identity: to compare placements takes longer than to write them.
-        self._texts: dict[int, tuple[Placement, str]] = {}
-
-    def text(self, solution: Solution) -> str:
-        """Write what `solution_to_json` says of a solution, without spaces."""
-        known = self._texts
-        try:
-            return f"[{','.join([known[id(p)][1] for p in solution])}]"
-        except KeyError:
-            if len(known) + len(solution) > self.KEPT:
-                known = self._texts = {}
-        values = solution_to_json(solution)
-        texts = [json.dumps(value, separators=(",", ":")) for value in values]
-        # Who knows a placement holds it, so that no other is of its identity.
-        known.update({id(p): (p, text) for p, text in zip(solution, texts, strict=True)})
-        return f"[{','.join(texts)}]"
+def solution_text(solution: Solution) -> str:
+    """Write that list as a text without spaces, in half of the time that `json` takes."""
+    tiles = [
+        f"[[{p.cell_a[0]},{p.cell_a[1]}],[{p.cell_b[0]},{p.cell_b[1]}],{p.pip_a},{p.pip_b}]"
+        for p in solution
+    ]
+    return f"[{','.join(tiles)}]"

@@ -22,7 +22,8 @@ def combo(model: Model) -> Walk:
     holders = [tiles[::-1] for tiles in model.holders]
     waiting = [tile for tile in reversed(range(len(left))) if left[tile]]
     now = waiting[-1] if waiting else 0
-    walk, teleports = [now], []
+    walk = [now]
+    teleports: list[int] = []
     while True:
         while waiting and not left[waiting[-1]]:
             waiting.pop()

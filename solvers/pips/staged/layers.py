@@ -28,7 +28,6 @@ from nightgrid.solvers.pips.layers.space import Table, Work
 from nightgrid.solvers.pips.parts import part_arrays
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.staged.buckets import BUCKETS, Buckets, sort_by_bucket
-from nightgrid.solvers.pips.wide_keys import make_ready
 from nightgrid.solvers.reasons import ReasonCode, reason_code_of
 
 Rows = U64
@@ -221,10 +220,6 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
         code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
         if code == spaces.KEY_TOO_LONG and width is scratch.NARROW:
             width = scratch.WIDE
-            waiting = time.perf_counter_ns()
-            make_ready()
-            waited = time.perf_counter_ns() - waiting
-            begun, deadline = begun + waited, deadline + waited
         elif code == spaces.FOREST_TOO_LARGE and nodes == scratch.SMALL_NODES:
             nodes = scratch.MOST_NODES
         else:
