@@ -14,7 +14,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -222,32 +221,11 @@ def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
     if not words:
         return ""
     program, rest = words[0].rpartition("/")[2], words[1:]
-    if program == "make":
-        targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        asked = {word for word in rest if re.fullmatch(r"[a-z][a-z-]*", word)}
-        return "" if asked <= set(targets) else "no such target"
     for word in rest:
         place = word.rstrip("/")
         ours = re.match(r"(infra|service|docs|benchmarks|changelog\.d)/", place)
         if ours and not list(ROOT.glob(place)):
             return f"{word} is not there"
-        if extras := re.search(r"\.\[([a-z,]+)\]", word):
-            known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-            if not set(extras[1].split(",")) <= set(known["optional-dependencies"]):
-                return f"{word}: no such extra"
-    if program == "python" and rest[:1] == ["-m"]:
-        if not rest[1].startswith(("nightgrid.", "benchmarks.")):
-            return ""
-        place = ROOT / rest[1].removeprefix("nightgrid.").replace(".", "/")
-        file = place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
-        if not file.exists():
-            return f"{rest[1]} is not there"
-        texts = [file]
-        if rest[1].startswith("benchmarks."):
-            texts += [*file.parent.glob("*.py"), *(ROOT / "benchmarks/instruments").glob("*.py")]
-        source = "".join(text.read_text() for text in texts)
-        gone = [w for w in rest if w.startswith("--") and f'"{w}"' not in source]
-        return f"{gone} is no option of {rest[1]}" if gone else ""
     if program != "nightgrid":
         return ""
     return wrong_options(rest, cli)
@@ -365,10 +343,7 @@ NOT_RUN_WRONG = {
     "a misspelt option": "NIGHTGRID_REDIS_URL=x nightgrid worker --lakes lake &",
     "no command": "nightgrid work",
     "a value out of range": "/opt/nightgrid/.venv/bin/nightgrid worker --processes 0",
-    "no such extra": "pip install '.[everything]' --constraint constraints.txt",
     "a file that is not there": "docker compose -f infra/composed.yaml up",
-    "no such module": "python -m nightgrid.flows.deploy --source x",
-    "no such target": "make tests",
 }
 
 

@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -119,24 +120,26 @@ def test_texts_of_payloads_stay_texts(tmp_path):
     assert "print-date-mismatch" in page or "bad-date" in page
 
 
-def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
-    source, lake = tmp_path / "strands", Lake.open(str(tmp_path / "lake"))
+def ranked_page(folder: Path, rows: list[dict[str, Any]]) -> str:
+    """Write the report of a lake of one board that was ranked so."""
+    source, lake = folder / "strands", Lake.open(str(folder / "lake"))
     source.mkdir()
     shutil.copy(SAMPLES / "strands" / "2026-01-01.json", source)
     fetch(lake, FolderSource(source), game="strands")
     normalise(lake, game="strands")
     assert "How good the ranks are" not in (report_text(lake) or "")
-
-    row = {field.name: "" for field in RANK_ACCURACY if field.type == pa.string()}
+    row: dict[str, Any] = {f.name: "" for f in RANK_ACCURACY if f.type == pa.string()}
     row |= {"game": "strands", "date": dt.date(2026, 1, 1), "revision": 1, "cover_count": 100}
     row |= {"seconds": 1.0}
-    rows = [
-        row | {"ranker": ranker, "official_place": place}
-        for ranker, place in ((JUDGED, None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
-    ]
-    lake.write_table(RANK_ACCURACY_PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
+    table = pa.Table.from_pylist([row | one for one in rows], RANK_ACCURACY)
+    lake.write_table(RANK_ACCURACY_PATH, table)
+    return report_text(lake) or ""
 
-    page, until = report_text(lake) or "", ranking_plug().fitted_until(JUDGED)
+
+def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
+    rankers = ((JUDGED, None), ("new", 1), ("new", 3), ("new", 4), ("new", None))
+    page = ranked_page(tmp_path, [{"ranker": name, "official_place": at} for name, at in rankers])
+    until = ranking_plug().fitted_until(JUDGED)
     assert page.count("How good the ranks are") == 1
     said = re.findall(r"Of \d+ boards? of Strands, ranked by [^<]*", page)
     assert said == [
@@ -153,16 +156,8 @@ def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
 
 def test_confidence_times_and_misses_are_shown_by_ranker(tmp_path):
     """Given rows of a ranker without models, Then the report says so, and how sure it was."""
-    source, lake = tmp_path / "strands", Lake.open(str(tmp_path / "lake"))
-    source.mkdir()
-    shutil.copy(SAMPLES / "strands" / "2026-01-01.json", source)
-    fetch(lake, FolderSource(source), game="strands")
-    normalise(lake, game="strands")
-    row = {field.name: "" for field in RANK_ACCURACY if field.type == pa.string()}
-    row |= {"game": "strands", "date": dt.date(2026, 1, 1), "revision": 1, "cover_count": 100}
-    row |= {"ranker": "new-alone"}
     rows = [
-        row | {"official_place": place, "confidence": sure, "seconds": seconds, "miss": miss}
+        {"official_place": place, "confidence": sure, "seconds": seconds, "miss": miss}
         for place, sure, seconds, miss in (
             (1, 0.95, 1.0, None),
             (1, 0.99, 2.0, None),
@@ -171,8 +166,7 @@ def test_confidence_times_and_misses_are_shown_by_ranker(tmp_path):
             (None, None, 2.0, Miss.NOT_LISTED),
         )
     ]
-    lake.write_table(RANK_ACCURACY_PATH, pa.Table.from_pylist(rows, RANK_ACCURACY))
-    page = html.unescape(report_text(lake) or "")
+    page = html.unescape(ranked_page(tmp_path, [row | {"ranker": "new-alone"} for row in rows]))
     assert sentence_of(ranking_plug().ALONE) in page
     assert "Ranking a board took 2.0 s at the median and 9.0 s at most." in page
     cells = re.findall(r"<tr>(.*?)</tr>", page)
@@ -193,17 +187,6 @@ def test_the_command_writes_into_a_folder_or_the_lake(nights, invoke: Invoke, tm
     assert "Charts show 2 January 2026 to 4 January 2026." in page
     code, out, _ = invoke("report", "--lake", lake, "--json")
     assert json.loads(out) == {"report": f"{lake}/{REPORT_PATH}"}
-
-
-def test_a_night_that_finds_nothing_leaves_the_report(tmp_path):
-    assert night(tmp_path, "2026-01-01") == 0
-    lake = Lake.open(str(tmp_path / "lake"))
-    lake.write_bytes(REPORT_PATH, b"as it was")
-    assert night(tmp_path) == 0
-    assert lake.read_bytes(REPORT_PATH) == b"as it was"
-    lake.delete(REPORT_PATH)
-    assert night(tmp_path) == 0
-    assert lake.read_bytes(REPORT_PATH).startswith(b"<!doctype html>")
 
 
 def test_a_setting_keeps_nights_from_reporting(tmp_path, monkeypatch):
