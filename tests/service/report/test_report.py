@@ -19,7 +19,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from nightgrid.archive.games import ranking_plug
-from nightgrid.archive.games.strands.ranking.misses import Miss
+from nightgrid.archive.games.strands.ranking.plugged import MISSES
 from nightgrid.archive.games.strands.ranking.weights import JUDGED
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
@@ -161,9 +161,9 @@ def test_confidence_times_and_misses_are_shown_by_ranker(tmp_path):
         for place, sure, seconds, miss in (
             (1, 0.95, 1.0, None),
             (1, 0.99, 2.0, None),
-            (2, 0.97, 3.0, Miss.ONE_WORD),
-            (None, 0.4, 9.0, Miss.NO_COMPOUND),
-            (None, None, 2.0, Miss.NOT_LISTED),
+            (2, 0.97, 3.0, "one_word"),
+            (None, 0.4, 9.0, "no_compound"),
+            (None, None, 2.0, "not_listed"),
         )
     ]
     page = html.unescape(ranked_page(tmp_path, [row | {"ranker": "new-alone"} for row in rows]))
@@ -173,10 +173,8 @@ def test_confidence_times_and_misses_are_shown_by_ranker(tmp_path):
     told = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in cells]
     assert ["30% to 50%", "1", "40.0%", "0.0%"] in told
     assert ["95% to 100%", "3", "97.0%", "66.7%"] in told
-    misses = [row for row in told if row and row[0] in {miss.phrase for miss in Miss}]
-    assert misses == [
-        [miss.phrase, "1"] for miss in (Miss.NO_COMPOUND, Miss.NOT_LISTED, Miss.ONE_WORD)
-    ]
+    misses = [row for row in told if row and row[0] in MISSES.values()]
+    assert misses == [[MISSES[miss], "1"] for miss in ("no_compound", "not_listed", "one_word")]
 
 
 def test_the_command_writes_into_a_folder_or_the_lake(nights, invoke: Invoke, tmp_path):

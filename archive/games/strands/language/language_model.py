@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.model_packages import has_package, package_folder
+from nightgrid.archive.games.strands.model_packages import package_folder
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base, kept_arrays
 
@@ -53,11 +53,6 @@ SETTINGS = (
     "llama.attention.layer_norm_rms_epsilon",
 )
 """What the file says of the model beside its tensors, in the order of the array `settings`."""
-
-
-def is_installed() -> bool:
-    """Return whether the package of the model is there."""
-    return has_package(PACKAGE)
 
 
 @lru_cache(maxsize=1)

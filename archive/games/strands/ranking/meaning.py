@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from nightgrid.archive.games.strands.language import language_model
 from nightgrid.archive.games.strands.language.language_model import LanguageModel
+from nightgrid.archive.games.strands.model_packages import has_package
 from nightgrid.archive.games.strands.ranking import minilm
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
 from nightgrid.archive.games.strands.ranking.vectors import Vectors
@@ -21,7 +22,7 @@ WORDS_AT_ONCE = 4096
 
 def are_models_installed() -> bool:
     """Return whether the packages of both models are there."""
-    return minilm.is_installed() and language_model.is_installed()
+    return has_package(minilm.PACKAGE) and has_package(language_model.PACKAGE)
 
 
 class Meanings:

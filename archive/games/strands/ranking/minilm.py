@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.model_packages import has_package, package_folder
+from nightgrid.archive.games.strands.model_packages import package_folder
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -35,11 +35,6 @@ GELU_ROWS = 32
 """Tokens that an activation is computed of at once."""
 
 _ROOT_HALF = np.float32(0.7071067811865476)
-
-
-def is_installed() -> bool:
-    """Return whether the package of the model is there."""
-    return has_package(PACKAGE)
 
 
 @lru_cache(maxsize=1)

