@@ -50,7 +50,6 @@ class FetchReport:
     unchanged: list[dt.date] = field(default_factory=list)
     absent: list[dt.date] = field(default_factory=list)
     failed: list[FetchFailure] = field(default_factory=list)
-    received_bytes: int = 0
 
     @property
     def source_failed(self) -> bool:
@@ -149,7 +148,6 @@ def _store(
         report.unchanged.append(date)
     if answer.body is None:
         return
-    report.received_bytes += len(answer.body)
     stored = raw.store(
         answer.body,
         Sighting(

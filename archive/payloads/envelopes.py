@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import re
@@ -154,8 +155,6 @@ def check_game(obj: Mapping[str, Any], game: str) -> None:
 
 
 _SET = re.compile(rb"window\s*\.\s*gameData\s*=\s*(?=\{)")
-# A string that never ends is one token up to the end, so that the search stays linear.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 def embedded(data: bytes) -> bytes | None:
@@ -166,12 +165,7 @@ def embedded(data: bytes) -> bytes | None:
     found = _SET.search(data)
     if found is None:
         return None
-    depth = 0
-    for token in _TOKEN.finditer(data, found.end()):
-        if token[0] in b"[{":
-            depth += 1
-        elif token[0] in b"]}":
-            depth -= 1
-            if depth == 0:
-                return data[found.end() : token.end()]
-    return data[found.end() :]
+    text = data[found.end() :].decode("utf-8", "surrogateescape")
+    with contextlib.suppress(ValueError, RecursionError):
+        text = text[: json.JSONDecoder().raw_decode(text)[1]]
+    return text.encode("utf-8", "surrogateescape")

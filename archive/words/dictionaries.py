@@ -15,7 +15,6 @@ from nightgrid.solvers.errors import PermanentError
 
 KEY = "dictionary_id"
 """Name of a board's words, in tables and in a board's canonical form."""
-_WORDS_KEPT = 64
 DICTIONARY_FILES = MergedFolder(
     path="dictionaries",
     schema=DICTIONARIES,
@@ -44,8 +43,7 @@ class LakeDictionaries:
     def __init__(self, lake: Lake) -> None:
         """Read nothing yet."""
         self._lake = lake
-        self._rows: dict[str, tuple[pa.Table, int]] = {}
-        self._words: dict[str, tuple[str, ...]] = {}
+        self._found: dict[str, pa.ListScalar] = {}
 
     def __call__(self, dictionary_id: str) -> tuple[str, ...]:
         """Return the words, sorted.
@@ -53,40 +51,24 @@ class LakeDictionaries:
         Raises MissingDictionaryError when the lake does not have them or they cannot be read, and
         TransientError when the lake fails.
         """
-        words = self._words.get(dictionary_id)
-        if words is None:
+        if dictionary_id not in self._found:
+            ids = [dictionary_id]
             try:
-                words = self._find(dictionary_id)
-            except MissingDictionaryError:
-                raise
+                for table in rows_of_keys(self._lake, DICTIONARY_FILES, ids, whole_groups=True):
+                    names, words = table.column(KEY).to_pylist(), table.column("words")
+                    self._found |= zip(names, words, strict=True)
             except PermanentError as error:
                 # Damaged, or of a user who does not let this one read it: a caller that
                 # answers a board would else say that the board is wrong.
                 raise MissingDictionaryError(
                     f"dictionary {dictionary_id!r:.40} cannot be read: {error}"
                 ) from error
-            if len(self._words) >= _WORDS_KEPT:
-                self._words.clear()
-            self._words[dictionary_id] = words
-        return words
-
-    def _find(self, dictionary_id: str) -> tuple[str, ...]:
-        if dictionary_id not in self._rows:
-            ids = [dictionary_id]
-            for table in rows_of_keys(self._lake, DICTIONARY_FILES, ids, whole_groups=True):
-                self._keep(table)
-        if dictionary_id not in self._rows:
+        if dictionary_id not in self._found:
             raise MissingDictionaryError(
                 f"dictionary {dictionary_id!r:.40} is not in {self._lake.url}; expected it in"
                 f" {DICTIONARY_FILES.path}/"
             )
-        table, row = self._rows[dictionary_id]
-        return tuple(table.column("words")[row].as_py())
-
-    def _keep(self, table: pa.Table) -> None:
-        table = table.combine_chunks()
-        names = table.column("dictionary_id").to_pylist()
-        self._rows |= {name: (table, row) for row, name in enumerate(names)}
+        return tuple(self._found[dictionary_id].as_py())
 
 
 def dictionary_ids(lake: Lake) -> pa.ChunkedArray:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
 
 _opened: dict[str, Lexicon] = {}
-_sound: set[str] = set()
-"""Sources of word lists that were read and not compiled."""
 
 
 def default_lexicon() -> Lexicon:
@@ -45,11 +43,7 @@ def lexicon_from_file(path: str | Path) -> Lexicon:
 
 def check_word_list(path: str | Path) -> None:
     """Raise what `lexicon_from_file` would raise, without compiling a lexicon."""
-    data = _read(Path(path))
-    source = _source("list", digest_of(data))
-    if source not in _sound and lexicon_cache.known(source) is None:
-        read_word_list(data, str(path))
-        _sound.add(source)
+    read_word_list(_read(Path(path)), str(path))
 
 
 def open_lexicon(lake: Lake, lexicon_id: str) -> Lexicon:

@@ -257,8 +257,6 @@ def play_board(
     cells: Mapping[str, frozenset[int]] | None = None,
     on_guess: Callable[[Guess, Answer], object] | None = None,
     on_hint: Callable[[frozenset[int]], object] | None = None,
-    *,
-    with_hints: bool = True,
 ) -> Played:
     """Play against a known answer, with hints where `cells` says where its words lie.
 
@@ -268,7 +266,7 @@ def play_board(
     guesses: list[tuple[Guess, Answer]] = []
     while len(play.found) < len(truth):
         hint = _next_hint(play, truth, cells)
-        if with_hints and hint is not None and play.wants_hint:
+        if hint is not None and play.wants_hint:
             if on_hint is not None:
                 on_hint(hint)
             play.take_hint(hint)
