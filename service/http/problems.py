@@ -262,7 +262,7 @@ def _of_validation(error: RequestValidationError) -> Problem:
         where, *path = found["loc"]
         pointer = "".join(f"/{part}" for part in path)
         if where != "body":
-            pointer = ("?" if where == "query" else "") + ".".join(map(str, path))
+            pointer = ("?" if where == "query" and path else "") + ".".join(map(str, path))
         said = (
             str(found["msg"]).removeprefix("Value error, ").replace("Input should be", "expected")
         )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any
+from typing import Self
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nightgrid.archive.payloads.envelopes import iso_date
-from nightgrid.service.http.problems import Problem, wrong
+from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.registry import GAMES
 
 PAGE_ROWS = 100
@@ -17,21 +16,25 @@ PAGE_ROWS_MAX = 1000
 OFFSET_MAX = 10**15
 
 
-def _strict_date(value: Any) -> dt.date:
-    date = value if isinstance(value, dt.date) else iso_date(value)
-    if date is None:
-        raise ValueError("expected a date as YYYY-MM-DD")
-    return date
-
-
-IsoDate = Annotated[dt.date, BeforeValidator(_strict_date)]
-"""A date as YYYY-MM-DD; pydantic alone takes other forms, too."""
-
-
 class Parameters(BaseModel):
-    """Parameters of a request, by the names that a query has for them or by those of fields."""
+    """Parameters of a request, by the names that a query has for them."""
 
-    model_config = ConfigDict(populate_by_name=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")
+
+
+class DateRange(Parameters):
+    """A range of dates; without an end it goes on."""
+
+    from_: dt.date | None = Field(
+        default=None, alias="from", description="First date; what has no date is left out."
+    )
+    to: dt.date | None = Field(default=None, description="Last date.")
+
+    @model_validator(mode="after")
+    def _begins_first(self) -> Self:
+        if self.from_ and self.to and self.from_ > self.to:
+            raise ValueError(f"from is {self.from_}, after to, which is {self.to}")
+        return self
 
 
 class Page(Parameters):
@@ -55,9 +58,3 @@ def known_game(name: str) -> str:
         detail = f"there is no game {name!r:.40}; expected one of {', '.join(GAMES)}"
         raise Problem("no-such-game", detail)
     return name
-
-
-def check_range(since: dt.date | None, until: dt.date | None) -> None:
-    """Raise Problem for a range of dates that ends before it begins."""
-    if since is not None and until is not None and since > until:
-        raise wrong("?from", f"is {since}, after to, which is {until}; expected no later")

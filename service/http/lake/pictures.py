@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from fastapi import APIRouter
@@ -10,7 +11,6 @@ from pydantic import Field
 
 from nightgrid.service.games import view
 from nightgrid.service.http.guard.posted import BoardBody, posted_board
-from nightgrid.service.http.lake.parameters import IsoDate
 from nightgrid.service.http.lake.puzzles import find_on_date
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
@@ -40,7 +40,7 @@ class PictureBody(BoardBody):
     summary="Draw a board of a date",
     response_class=SvgResponse,
 )
-def picture_of_date(game: str, date: IsoDate, level: str, service: Here) -> Response:
+def picture_of_date(game: str, date: dt.date, level: str, service: Here) -> Response:
     """Draw a board of the lake, without its solution."""
     (board, *_) = find_on_date(service.lake, game, date, level)
     return SvgResponse(drawn(game, board.published.puzzle, board.published.clue))

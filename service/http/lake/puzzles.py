@@ -18,10 +18,9 @@ from nightgrid.archive.results.results import find_results_of_puzzles
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import open_game
 from nightgrid.service.http.lake.parameters import (
-    IsoDate,
+    DateRange,
     Page,
     Parameters,
-    check_range,
     known_game,
 )
 from nightgrid.service.http.solves.models import Answer
@@ -71,11 +70,8 @@ class Calendar(BaseModel):
     next: str | None
 
 
-class CalendarPage(Page):
+class CalendarPage(Page, DateRange):
     """Which dates are wanted."""
-
-    from_: IsoDate | None = Field(default=None, alias="from", description="First date.")
-    to: IsoDate | None = Field(default=None, description="Last date.")
 
 
 class WhichLevel(Parameters):
@@ -110,7 +106,6 @@ class BoardsOfDay(BaseModel):
 def calendar(game: str, asked: Annotated[CalendarPage, Query()], service: Here) -> Calendar:
     """List the dates that the lake has of a game, with the boards of each and their counts."""
     known_game(game)
-    check_range(asked.from_, asked.to)
     rows = editions_of(service.lake, game) if has_plug(game) else []
     first, last = (rows[0]["date"], rows[-1]["date"]) if rows else (None, None)
     since, until = asked.from_ or dt.date.min, asked.to or dt.date.max
@@ -154,7 +149,7 @@ def _level(row: dict[str, Any], known: Any) -> LevelOfDay:
 @router.get("/puzzles/{game}/{date}", summary="Read the boards of a date")
 def boards_of_date(
     game: str,
-    date: IsoDate,
+    date: dt.date,
     asked: Annotated[WhichLevel, Query()],
     service: Here,
 ) -> BoardsOfDay:

@@ -23,9 +23,7 @@ from nightgrid.service.http.lake.parameters import (
     OFFSET_MAX,
     PAGE_ROWS,
     PAGE_ROWS_MAX,
-    IsoDate,
-    Parameters,
-    check_range,
+    DateRange,
 )
 from nightgrid.service.http.problems import HEX_ID, wrong
 from nightgrid.service.http.state import Here
@@ -82,16 +80,12 @@ class Results(BaseModel):
     next: str | None = Field(description="Path of the page after this one.")
 
 
-class Asked(Parameters):
+class Asked(DateRange):
     """Which results are wanted, and how."""
 
     game: str | None = Field(
         default=None, max_length=LIST_CHARS, description="A game, or several with commas."
     )
-    from_: IsoDate | None = Field(
-        default=None, alias="from", description="First date; results without a date are left out."
-    )
-    to: IsoDate | None = Field(default=None, description="Last date.")
     status: str | None = Field(
         default=None,
         max_length=LIST_CHARS,
@@ -113,7 +107,6 @@ class Asked(Parameters):
 
     def wanted(self) -> RowFilter:
         """Return the filter of the list of results. Raises Problem for an invalid value."""
-        check_range(self.from_, self.to)
         try:
             asks = None if self.ask is None else frozenset({str(Ask.parse(self.ask))})
         except PermanentError as error:
