@@ -114,14 +114,12 @@ def rows_of_keys(
     lake: Lake,
     folder: MergedFolder,
     keys: Collection[str],
-    is_wanted: Callable[[str], bool] = lambda _: True,
     *,
     whole_groups: bool = False,
 ) -> Iterator[pa.Table]:
     """Read the rows that have these keys, perhaps some of them twice.
 
-    `is_wanted` chooses files by their paths. With `whole_groups` the other rows of their row
-    groups are given as well.
+    With `whole_groups` the other rows of their row groups are given as well.
     """
     ids = sorted(set(keys))
     if not ids:
@@ -130,7 +128,7 @@ def rows_of_keys(
 
     def may_have(path: str) -> bool:
         only = folder.names_key(folder.stem(path))
-        return (only is None or only in ids) and is_wanted(path)
+        return only is None or only in ids
 
     def overlaps(low: str, high: str) -> bool:
         at = bisect_left(ids, low)

@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import ASKED
+from nightgrid.archive.merging.files import rows_of_keys
 from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import (
     ASKED_FILES,
     ASKED_FOLDER,
     ONDEMAND_PREFIX,
     put_rows,
-    rows_of_jobs,
 )
 from nightgrid.solvers.canonical import canonical_json
 
@@ -52,7 +52,7 @@ def keep_asked(lake: Lake, puzzles: Sequence[AskedPuzzle]) -> None:
 
 def find_asked(lake: Lake, puzzle_id: str) -> AskedPuzzle | None:
     """Find a puzzle that came with a question, or None."""
-    for table in rows_of_jobs(lake, ASKED_FILES, [puzzle_id]):
+    for table in rows_of_keys(lake, ASKED_FILES, [puzzle_id]):
         for row in table.to_pylist():
             return AskedPuzzle(row["puzzle_id"], row["game"], json.loads(row["puzzle"]))
     return None

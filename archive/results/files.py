@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -19,7 +19,6 @@ from nightgrid.archive.merging.files import (
     MergedFolder,
     groups_with,
     read_each,
-    rows_of_keys,
     sizes_of,
 )
 from nightgrid.archive.merging.merge import merge_folder, without_repeats
@@ -100,22 +99,6 @@ def merge_answers(lake: Lake) -> tuple[str, ...]:
     """Merge the small files of answers and of what was asked; return damaged ones."""
     folders = SOLUTION_FILES, RESULT_FILES, ASKED_FILES, DICTIONARY_FILES
     return tuple(path for folder in folders for path in merge_folder(lake, folder))
-
-
-def rows_of_jobs(
-    lake: Lake, folder: MergedFolder, job_ids: Collection[str], run_ids: Collection[str] = ()
-) -> Iterator[pa.Table]:
-    """Read the rows of jobs, perhaps some of them twice.
-
-    With `run_ids`, files that runs have named otherwise are left out.
-    """
-
-    def is_wanted(path: str) -> bool:
-        if not run_ids or folder.is_merged(path):
-            return True
-        return folder.stem(path).startswith(tuple(run_ids))
-
-    yield from rows_of_keys(lake, folder, job_ids, is_wanted)
 
 
 def rows_where(

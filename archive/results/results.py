@@ -14,12 +14,11 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
-from nightgrid.archive.merging.files import read_each
+from nightgrid.archive.merging.files import read_each, rows_of_keys
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.files import (
     RESULT_FILES,
     SOLUTION_FILES,
-    rows_of_jobs,
     rows_where,
 )
 from nightgrid.archive.results.solution_files import files_of, tables_in
@@ -46,7 +45,7 @@ def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     The names of files say which jobs they may hold, and rows are sorted by job_id, so that a
     look-up of few jobs opens few files and reads few row groups.
     """
-    found = rows_of_jobs(lake, RESULT_FILES, job_ids)
+    found = rows_of_keys(lake, RESULT_FILES, job_ids)
     return one_per_job(pa.concat_tables([RESULTS.empty_table(), *found]))
 
 
@@ -93,7 +92,7 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
 
     Jobs without solutions are left out.
     """
-    tables = rows_of_jobs(lake, SOLUTION_FILES, runs, set(runs.values()))
+    tables = rows_of_keys(lake, SOLUTION_FILES, runs)
     table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *tables]))
     found: dict[str, list[str]] = {}
     columns = (table.column(name).to_pylist() for name in ("job_id", "run_id", "solution"))
@@ -117,7 +116,7 @@ def solution_tables(lake: Lake, row: Mapping[str, Any], first: int = 0) -> Itera
         skip = first - files[0].first if files else 0
         tables = tables_in(lake, files)
     else:
-        found = rows_of_jobs(lake, SOLUTION_FILES, [row["job_id"]], (row["run_id"],))
+        found = rows_of_keys(lake, SOLUTION_FILES, [row["job_id"]])
         table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *found]))
         table = table.filter(pc.equal(table.column("run_id"), row["run_id"]))
         skip, tables = first, iter([table])

@@ -14,7 +14,7 @@ import obstore
 import pyarrow as pa
 import pyarrow.fs as pafs
 from obstore.exceptions import AlreadyExistsError
-from obstore.store import AzureStore, ObjectStore
+from obstore.store import ObjectStore
 
 from nightgrid.archive.lake.faults import NotExclusiveError
 from nightgrid.archive.lake.local_commit import STAGING
@@ -25,8 +25,8 @@ from nightgrid.archive.lake.objects.errors import (
 )
 from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
-FIRST_BYTES = 131_072
-"""Bytes that opening a file reads: all of a small one, the footer of most Parquet files."""
+WHOLE_BYTES = 131_072
+"""A file of so many bytes, at most, is read when it is opened."""
 _NO_LISTING = "invalid list response"
 """What obstore says of a listing that is not XML, or not of this kind."""
 _NO_STORE = (
@@ -61,31 +61,16 @@ class Objects:
         self._store = connect(url)
         self._slow: ObjectStore | None = None
         self._is_store = False
-        # Azure knows no ranges that count from the end.
-        self._has_tails = not isinstance(self._store, AzureStore)
 
     def open_file(self, path: str) -> pa.NativeFile:
         """Open a file to be read anywhere in it: one request, if it is small."""
-        first, start, size = self._first(path)
-        if len(first) == size:
-            return pa.BufferReader(first)
-        return pa.PythonFile(_Ranges(self._store, path, first, start, size), mode="r")
-
-    def _first(self, path: str) -> tuple[pa.Buffer, int, int]:
-        """Read one end of a file: the bytes, where they begin, and how long the file is."""
         with os_errors():
-            part: Any = {"suffix": FIRST_BYTES} if self._has_tails else (0, FIRST_BYTES)
-            try:
-                found = obstore.get(self._store, path, options={"range": part})
-            except obstore.exceptions.GenericError:
-                # An empty file has no range, and some servers know none that counts from the end,
-                # or none that is longer than the file.
-                size = obstore.head(self._store, path)["size"]
-                if not size:
-                    return pa.py_buffer(b""), 0, 0
-                rest: Any = {} if size <= FIRST_BYTES else {"range": (size - FIRST_BYTES, size)}
-                found = obstore.get(self._store, path, options=rest)
-            return pa.py_buffer(found.bytes()), found.range[0], found.meta["size"]
+            found = obstore.get(self._store, path)
+            size = found.meta["size"]
+            if size <= WHOLE_BYTES:
+                return pa.BufferReader(pa.py_buffer(found.bytes()))
+        # What the answer would go on with is not taken.
+        return pa.PythonFile(_Ranges(self._store, path, size), mode="r")
 
     def info(self, path: str) -> pafs.FileInfo:
         """Look a file up; what other names begin with is a folder."""
@@ -229,13 +214,10 @@ class Objects:
 
 
 class _Ranges(io.RawIOBase):
-    """A file of which every part is one request, but for those read at its opening."""
+    """A file of which every part is one request."""
 
-    def __init__(
-        self, store: ObjectStore, path: str, first: pa.Buffer, start: int, size: int
-    ) -> None:
+    def __init__(self, store: ObjectStore, path: str, size: int) -> None:
         self._store, self._path, self._size = store, path, size
-        self._first, self._start = first, start
         self._at = 0
 
     def readable(self) -> bool:
@@ -257,8 +239,6 @@ class _Ranges(io.RawIOBase):
         begin, self._at = self._at, max(self._at, end)
         if end <= begin:
             return b""
-        if self._start <= begin and end <= self._start + self._first.size:
-            return self._first.slice(begin - self._start, end - begin)
         with os_errors():
             return pa.py_buffer(obstore.get_range(self._store, self._path, start=begin, end=end))
 

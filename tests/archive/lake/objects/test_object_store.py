@@ -124,19 +124,6 @@ def test_a_store_that_knows_no_conditions_is_refused(server: ObjectServer) -> No
     assert server.objects == {}
 
 
-def test_a_store_that_counts_no_part_from_the_end_is_read(
-    s3: ObjectServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    s3.has_tails = False
-    lake = Lake.open(s3.lake())
-    for data in (b"", b"1", os.urandom(5_000)):
-        lake.write_bytes("a", data)
-        assert lake.read_bytes("a") == data
-        with monkeypatch.context() as patch:
-            patch.setattr(store, "FIRST_BYTES", 100)
-            assert lake.read_bytes("a") == data
-
-
 @pytest.mark.parametrize("retries", [0, 4])
 @pytest.mark.parametrize("trouble", ["lost", "lost 503", "503", "500"])
 def test_a_create_whose_answer_is_lost_is_known_as_ones_own(
@@ -217,7 +204,7 @@ def test_small_files_take_one_request_and_large_ones_are_read_in_parts(
     server.requests.clear()
     assert lake.read_bytes("a") == data
     assert [request.method for request in server.requests] == ["GET"]
-    monkeypatch.setattr(store, "FIRST_BYTES", 100)
+    monkeypatch.setattr(store, "WHOLE_BYTES", 100)
     assert lake.read_bytes("a") == data
     with lake._storage.open_file("a") as file:
         assert file.size() == 5_000
