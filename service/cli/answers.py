@@ -22,7 +22,7 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
-    from nightgrid.archive.payloads.published import Fault, Published
+    from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
 
 
@@ -30,44 +30,32 @@ def each_puzzle(
     sources: Iterable[Found],
     work: Callable[[Found, Published], Exit],
     *,
-    ask: Callable[[str], Ask | None] | None,
     json: bool,
     spaced: bool = True,
 ) -> int:
     """Work on every puzzle, report every fault, and return the worst exit code.
 
-    `ask` gives what is asked of a game's puzzles, "" being an unknown game; `spaced` answers have
-    an empty line between them.
+    `spaced` answers have an empty line between them.
     """
     from nightgrid.archive.payloads.published import Fault
 
     worst = Exit.OK
     for i, found in enumerate(sources):
         item = found.item
-        if spaced and not json and i and not isinstance(item, Fault):
-            say()
         if isinstance(item, Fault):
             complain(str(item))
             if json:
-                emit(fault_json(found, item, ask))
+                costs = {"count": None, "states": 0, "kernel_ns": 0}
+                why = {"reason_code": ReasonCode.INVALID_PUZZLE, "reason": item.message}
+                at = {"rule": item.rule, "place": item.place}
+                emit(head_json(found, None) | {"status": "invalid"} | costs | at | why)
             code = Exit.BAD_INPUT
         else:
+            if spaced and not json and i:
+                say()
             code = work(found, item)
         worst = max(worst, code)
     return worst
-
-
-def fault_json(
-    found: Found, fault: Fault, ask: Callable[[str], Ask | None] | None
-) -> dict[str, Any]:
-    """Write a puzzle that cannot be read in the names of an outcome, with the rule and place."""
-    head = head_json(found, None)
-    if ask is not None:
-        asked = ask(found.game)
-        head |= {"ask": None if asked is None else str(asked)}
-        head |= {"status": "invalid", "count": None, "states": 0, "kernel_ns": 0}
-    why = {"reason_code": ReasonCode.INVALID_PUZZLE, "reason": fault.message}
-    return head | {"rule": fault.rule, "place": fault.place} | why
 
 
 def head_json(found: Found, puzzle: Any | None) -> dict[str, Any]:

@@ -70,37 +70,29 @@ def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
             yield Finding(name, "failure", text, "see the error")
 
 
-def check_settings(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
+def check_settings(settings: Settings, given: Collection[str] = ()) -> Iterator[Finding]:
     """Name the file of settings, and each setting that is said with where; no password is shown."""
-    from nightgrid.workers.settings_sources import CONFIG_NAME, config_path
+    from pydantic import SecretStr
+
+    from nightgrid.workers.settings import setting_fields
+    from nightgrid.workers.settings_sources import CONFIG_NAME, config_path, read_config, variable
 
     path = config_path()
     file = f"no {CONFIG_NAME} here, and NIGHTGRID_CONFIG is not set" if path is None else str(path)
     yield Finding("settings", "ok", file)
-    for name, value, where in origins(settings, given):
-        yield Finding("settings", "ok", f"{name} = {value} ({where})")
-
-
-def origins(settings: Settings, given: Collection[str] = ()) -> list[tuple[str, str, str]]:
-    """List the settings that have a source: (name, value without its password, source)."""
-    from pydantic import SecretStr
-
-    from nightgrid.workers.settings import setting_fields
-    from nightgrid.workers.settings_sources import config_path, read_config, variable
-
-    path = config_path()
     told = read_config(path, setting_fields())
-    found = []
     for name in setting_fields():
         value = getattr(settings, name)
         text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
         if name in given:
-            found.append((name, without_credentials(text), "option"))
+            where = "option"
         elif os.environ.get(variable(name)):
-            found.append((name, without_credentials(text), "environment"))
+            where = "environment"
         elif name in told:
-            found.append((name, without_credentials(text), str(path)))
-    return found
+            where = str(path)
+        else:
+            continue
+        yield Finding("settings", "ok", f"{name} = {without_credentials(text)} ({where})")
 
 
 def check_kernels() -> Iterator[Finding]:

@@ -21,14 +21,6 @@ MAX_DAYS = 100_000
 PAYLOADS = " ".join(plug.payloads_help for plug in ALL.values() if plug.payloads_help)
 
 
-def _usual_days() -> str:
-    games: dict[int, list[str]] = {}
-    for name, plug in ALL.items():
-        if plug.sample_days is not None:
-            games.setdefault(plug.sample_days, []).append(name)
-    return ", ".join(f"{days} for {titles(names)}" for days, names in games.items())
-
-
 def generate(
     *,
     game: Annotated[
@@ -58,7 +50,7 @@ def generate(
             min=1,
             max=MAX_DAYS,
             metavar="N",
-            help=f"Number of payloads. Default: {_usual_days()}.",
+            help="Number of payloads. Default: as many as the bundled archive has.",
         ),
     ] = None,
     seed: Annotated[

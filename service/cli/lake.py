@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nightgrid.service.options.shared_options import Games, Json, LakeOption, read_settings
+from nightgrid.service.options.shared_options import Games, Json, LakeOption, one_of, read_settings
 from nightgrid.service.terminal.console import Exit, emit, say, say_table
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
@@ -92,8 +92,7 @@ def maintain_lake(
 def _read_keep(texts: Sequence[str]) -> dict[str, float]:
     from nightgrid.flows.maintenance.prune import TABLES
 
-    *first, last = TABLES
-    names = f"{', '.join(first)} or {last}"
+    names = one_of(TABLES)
     if not texts:
         raise PermanentError(
             f"lake prune needs to know what to delete; expected --keep TABLE=DAYS with {names}"

@@ -80,7 +80,7 @@ def play(
         return Exit.OK if played.solved else Exit.UNSOLVABLE
 
     sources = (_of_strands(found) for found in read_sources(files or [], lake=lake))
-    return each_puzzle(sources, work, ask=None, json=json)
+    return each_puzzle(sources, work, json=json)
 
 
 def _of_strands(found: Found) -> Found:

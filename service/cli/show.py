@@ -69,4 +69,4 @@ def show(
         return Exit.OK
 
     sources = one_picture(read_sources(files or [], level or (), game, sides, lake), svg)
-    return each_puzzle(sources, draw, ask=None, json=json)
+    return each_puzzle(sources, draw, json=json)

@@ -144,11 +144,8 @@ def solve(
             write_file(svg, view(found.game).svg(puzzle, solution, published.clue), "--svg")
         return exit_for(status)
 
-    def wanted(name: str) -> Ask | None:
-        return chosen or (game_plug(name).quick_ask if name else None)
-
     sources = one_picture(read_sources(files or [], level or (), game, sides, lake), svg)
-    return each_puzzle(sources, work, ask=wanted, json=json)
+    return each_puzzle(sources, work, json=json)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -225,30 +225,19 @@ def _meant(file: str, error: Exception) -> str:
     """Describe what else an argument may have been meant to be that is no file."""
     if not isinstance(error, FileNotFoundError) or Path(file).suffix or "/" in file:
         return ""
-    if file.lower() in GAMES:
-        return f"; a puzzle of a lake is {file.lower()}/DATE or {file.lower()}/DATE/LEVEL"
-    return "; a puzzle of a lake is GAME/DATE"
+    return "; a puzzle of a lake is GAME/DATE or GAME/DATE/LEVEL"
 
 
 def _chosen(
     found: Sequence[Published | Fault], levels: Sequence[str], name: str
 ) -> Iterator[Published | Fault]:
-    if not levels:
-        yield from found
-        return
+    """Leave the puzzles of some levels, and report those that are missing."""
+    whole = [item for item in found if isinstance(item, Fault) and item.level is None]
     present = [item.level for item in found if item.level is not None]
-    missing = [level for level in levels if level not in present]
-    faults = [item for item in found if isinstance(item, Fault)]
-    whole = [fault for fault in faults if fault.level is None]
-    if whole:
-        # Why the file could not be read is the answer to why a level is missing.
-        missing = []
-    for level in missing:
-        has = f"expected one of {', '.join(present)}" if present else "it names no levels"
-        yield Fault(
-            level=level,
-            rule="missing-level",
-            place="",
-            message=f"no level {level} in {name}; {has}",
-        )
-    yield from (item for item in found if item.level in levels or item in whole)
+    # Why the file could not be read is the answer to why a level is missing.
+    for level in () if whole else levels:
+        if level not in present:
+            has = f"expected one of {', '.join(present)}" if present else "it names no levels"
+            message = f"no level {level} in {name}; {has}"
+            yield Fault(level=level, rule="missing-level", place="", message=message)
+    yield from (item for item in found if not levels or item.level in levels or item in whole)

@@ -97,9 +97,6 @@ def submit(
         elif wait is None:
             say(f"{job_id}  {name}")
 
-    def asked_of(name: str) -> Ask | None:
-        return chosen or (game_plug(name).usual_ask if name else None)
-
     worst: int = Exit.OK
     read = list(files or ())
     with jobs_at(url, lake, writes=True) as source:
@@ -124,7 +121,7 @@ def submit(
 
         if read or sides is not None or not files:
             boards = read_sources(read, level or (), game, sides, lake)
-            code = each_puzzle(boards, submit_one, ask=asked_of, json=json, spaced=False)
+            code = each_puzzle(boards, submit_one, json=json, spaced=False)
             worst = max(worst, code)
         if wait is None:
             return worst

@@ -12,7 +12,12 @@ import pytest
 
 from nightgrid.archive.lake.faults import LakeRefusesError
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.cli.doctor import check_lake, check_persistence, check_server, origins
+from nightgrid.service.cli.doctor import (
+    check_lake,
+    check_persistence,
+    check_server,
+    check_settings,
+)
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.workers.cluster import server
 from nightgrid.workers.settings import load_settings
@@ -146,8 +151,10 @@ def test_what_is_said_is_listed_with_its_place_and_without_passwords(
     file = tmp_path / "nightgrid.toml"
     file.write_text('redis_url = "redis://me:secret@host:6379/0"\nbudget_seconds = 5\n')
     monkeypatch.setenv("NIGHTGRID_BUDGET_SECONDS", "4")
-    assert origins(load_settings(lake="x"), ["lake"]) == [
-        ("lake", str(tmp_path / "x"), "option"),
-        ("redis_url", "redis://***@host:6379/0", str(file)),
-        ("budget_seconds", "4.0", "environment"),
+    first, *told = check_settings(load_settings(lake="x"), ["lake"])
+    assert [finding.found for finding in (first, *told)] == [
+        str(file),
+        f"lake = {tmp_path / 'x'} (option)",
+        f"redis_url = redis://***@host:6379/0 ({file})",
+        "budget_seconds = 4.0 (environment)",
     ]

@@ -186,10 +186,10 @@ def test_an_unsolvable_board_of_strands_names_the_words_that_its_list_lacks(
 @pytest.mark.parametrize(
     ("word", "meant"),
     [
-        ("Pips", "; a puzzle of a lake is pips/DATE or pips/DATE/LEVEL"),
+        ("Pips", "; a puzzle of a lake is GAME/DATE or GAME/DATE/LEVEL"),
         (
             "TAP,ERD,NIL,YCO",
-            "; a puzzle of a lake is GAME/DATE",
+            "; a puzzle of a lake is GAME/DATE or GAME/DATE/LEVEL",
         ),
         ("board.json", ""),
         ("folder/board", ""),
