@@ -7,15 +7,14 @@ from dataclasses import replace
 from itertools import islice
 
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
-from nightgrid.solvers.game_contract import Game, over_budget
+from nightgrid.solvers.game_contract import Game, even_parts, over_budget
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
 from nightgrid.solvers.letterboxed.model import Model, model_of
-from nightgrid.solvers.letterboxed.parts import Part, divide
+from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.letterboxed.search.listing import ChainStream, PartSearch
-from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from nightgrid.solvers.letterboxed.states.growing_tables import warm as warm_tables
 from nightgrid.solvers.lexicon.compile import compile_lexicon
@@ -63,10 +62,9 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         return kept[1]
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
-        """Divide a job or a part by first words, and what is one word by the words that follow."""
+        """Divide a job or a part by first words."""
         del ask
-        search = Search(self.model(puzzle), Budget())
-        return divide(search, part, self.bound_rules.chains, into)
+        return even_parts(part_range(part, len(self.model(puzzle))), into)
 
     def solve_counted(
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget

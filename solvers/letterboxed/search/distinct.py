@@ -98,7 +98,6 @@ def explore(graph: Graph, step: Step, masks: U64) -> Int:
         if code != DONE:
             return code
         graphs.pop(graph)
-        control[graphs.EXPAND_MAX] -= 1
         base = control[graphs.EDGES]
         control[graphs.EDGES] = base + words
         graph.base[state] = base

@@ -175,7 +175,6 @@ def explore(
             return code
         control[graphs.EDGES] = base + words
         graph.base[state] = base
-        control[graphs.EXPAND_MAX] -= 1
 
 
 def shared_beginnings(letters: I32, offsets: I64) -> I64:

@@ -15,7 +15,7 @@ from nightgrid.solvers.letterboxed.model import Model
 from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.rules import Chains, Rules
 from nightgrid.solvers.letterboxed.search.counting import count_cheapest, count_within
-from nightgrid.solvers.letterboxed.search.search import Root, Search
+from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.letterboxed.states.graph import LIMIT, NODES, STATES
 from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
@@ -39,27 +39,14 @@ class PartSearch:
 
     def __init__(self, model: Model, rules: Rules, part: Part | None, budget: Budget) -> None:
         self.model = model
-        self.under, self.at = part_range(part, len(model))
+        self.at = part_range(part, len(model))
         self.search = Search(model, budget)
         self.chains: Chains = rules.chains
-        if isinstance(rules.chains, int):
-            self.chains = rules.chains - len(self.under)
-        self._before = len(self.under)
-        if rules.chains == "fewest-letters":
-            self._before = int(self.search.sizes[self.under].sum()) - max(0, len(self.under) - 1)
-
-    @cached_property
-    def _root(self) -> Root | None:
-        if isinstance(self.chains, int) and self.chains < 1:
-            return None
-        if self.chains == "fewest-letters" and 1 in self.search.sizes[self.under]:
-            return None  # A word of one letter is a chain by itself or no part of one.
-        return self.search.walk(self.under)
 
     @cached_property
     def _explored(self) -> GrowingGraph | None:
         """The states of the chains that count, for counting and listing; None without any."""
-        return None if self._root is None else self.search.explore(self._root, self.at, self.chains)
+        return self.search.explore(self.at, self.chains)
 
     def count(self, *, listed: bool = False) -> tuple[int | None, int]:
         """Count the chains that count: (value of the best, how many). Raises BudgetSpentError.
@@ -68,12 +55,8 @@ class PartSearch:
         """
         by_tables = self.search.takes_tables and self.chains != "fewest-letters"
         if by_tables and not (listed and self.chains == "fewest-words"):
-            root = self._root
-            counted = self.search.count_distinct(root, self.at, self.chains) if root else (None, 0)
-        else:
-            counted = self._count(self._explored) if self._explored else (None, 0)
-        value, count = counted
-        return (None, 0) if value is None else (value + self._before, count)
+            return self.search.count_distinct(self.at, self.chains)
+        return self._count(self._explored) if self._explored else (None, 0)
 
     def _count(self, tables: GrowingGraph) -> tuple[int | None, int]:
         graph, search = tables.graph, self.search
@@ -103,22 +86,18 @@ class PartSearch:
     def found(self, skip: int = 0) -> Iterator[Chain]:
         """Yield chains in canonical order, but the first `skip`. Raises BudgetSpentError."""
         word = self.model.words.__getitem__
-        under = tuple(map(word, self.under))
         for rows in self.listed():
             # Chains that are left out are not made, and take the kernel's time alone.
             left_out = min(skip, len(rows))
             skip -= left_out
             for chain in rows[left_out:].tolist():
-                yield Chain(words=(*under, *map(word, chain)))
+                yield Chain(words=tuple(map(word, chain)))
 
     def listed(self) -> Iterator[npt.NDArray[np.int64]]:
         """Yield chains in canonical order, some at a time: words by number, (chains, words).
 
         Raises BudgetSpentError.
         """
-        root = self._root
-        if root is None:
-            return
         if not isinstance(self.chains, int):
             if self._explored is not None:
                 most = int(self._explored.graph.control[LIMIT])
@@ -126,7 +105,7 @@ class PartSearch:
                 yield from self._listed(self._explored, self.chains, first, most)
             return
         # The shortest chains need the smallest graph.
-        tables = self.search.explore(root, self.at, "fewest-words", self.chains)
+        tables = self.search.explore(self.at, "fewest-words", self.chains)
         if tables is None:
             return
         done = int(tables.graph.control[LIMIT])
@@ -134,7 +113,7 @@ class PartSearch:
         more = 1
         while done < self.chains:
             limit = min(self.chains, done + more)
-            tables = self.search.explore(root, self.at, limit)
+            tables = self.search.explore(self.at, limit)
             assert tables is not None
             yield from self._listed(tables, limit, done + 1, limit)
             done, more = limit, 2 * more

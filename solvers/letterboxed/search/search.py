@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,18 +24,6 @@ DISTINCT_LETTERS_MAX = 64
 """Letters of a board whose letters left are one 64-bit word."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Root:
-    """Where a search begins."""
-
-    last: int
-    """The letter that the next word begins with; -1 where no word has been played."""
-    key: npt.NDArray[np.uint64]
-    """The key of the state, as the engine writes it."""
-    left: int
-    """Letters that are still to be collected, at least."""
-
-
 class Search:
     """One board and one budget, which everything that is asked of it shares."""
 
@@ -51,12 +37,12 @@ class Search:
         self.engine = engine or ("distinct" if distinct_letters else "general")
 
     @cached_property
-    def start(self) -> Root:
-        """Where chains begin. What the first word collects first comes for nothing."""
-        letters = int(self.model.sides.sum())
+    def start(self) -> npt.NDArray[np.uint64]:
+        """The key of the state in which chains begin, as the engine writes it."""
         if self.engine == "distinct":
-            return Root(-1, np.array([(1 << letters) - 1], np.uint64), letters - 1)
-        return Root(-1, self._fields.full, letters - 1)
+            return np.array([(1 << len(self.model.alphabet)) - 1], np.uint64)
+        full: npt.NDArray[np.uint64] = self._fields.full
+        return full
 
     @cached_property
     def _fields(self) -> Any:
@@ -102,42 +88,8 @@ class Search:
             by_letters=chains == "fewest-letters", fewest=not isinstance(chains, int)
         )
 
-    def words_from(self, root: Root) -> range:
-        """Return the words that may come next."""
-        if root.last < 0:
-            return range(len(self.model))
-        begins = self.model.begins
-        return range(int(begins[root.last]), int(begins[root.last + 1]))
-
-    def within(self, root: Root, at: range) -> range:
-        """Return the words of a range that may come next."""
-        words = self.words_from(root)
-        start = max(at.start, words.start)
-        return range(start, max(start, min(at.stop, words.stop)))
-
-    def walk(self, under: Sequence[int]) -> Root | None:
-        """Play words one after the other; None where they lead nowhere or nothing is left to do.
-
-        Raises BudgetSpentError.
-        """
-        root = self.start
-        for word in under:
-            if word not in self.words_from(root):
-                return None
-            tables = self._tables(root, range(word, word + 1), graphs.NO_LIMIT)
-            tables.graph.control[graphs.EXPAND_MAX] = 1
-            self._explore(tables, self._step)
-            target = int(tables.graph.edges[0])
-            if target in (graphs.COMPLETE, graphs.DEAD):
-                return None
-            graph = tables.graph
-            at = int(graph.key[target])
-            key = graph.pool[at : at + int(graph.key_size[target])].copy()
-            root = Root(int(graph.last[target]), key, int(graph.left[target]))
-        return root
-
     def explore(
-        self, root: Root, at: range, chains: Chains, limit: int = graphs.NO_LIMIT
+        self, at: range, chains: Chains, limit: int = graphs.NO_LIMIT
     ) -> GrowingGraph | None:
         """Find every state of the chains that count and cost at most `limit`; None without any.
 
@@ -147,16 +99,15 @@ class Search:
             limit = min(limit, chains)
         if not self.collectable:
             return None
-        tables = self._tables(root, self.within(root, at), limit)
+        tables = self._tables(at, limit)
         self._explore(tables, self.step(chains))
         return tables if tables.graph.control[graphs.FOUND] else None
 
-    def count_distinct(self, root: Root, at: range, chains: Chains) -> tuple[int | None, int]:
+    def count_distinct(self, at: range, chains: Chains) -> tuple[int | None, int]:
         """Count chains by tables for all sets of letters: (words of the shortest, how many).
 
         Raises BudgetSpentError.
         """
-        words = self.within(root, at)
         letters = len(self.model.alphabet)
         out = np.zeros(5, np.uint64)
         limits = distinct.Limits(
@@ -168,7 +119,7 @@ class Search:
         began = time.perf_counter_ns()
         code = int(
             distinct.count_chains(
-                distinct.FirstWords(root.key[0], words.start, words.stop),
+                distinct.FirstWords(self.start[0], at.start, at.stop),
                 self.step(chains),
                 self._masks,
                 distinct.tables_for(letters),
@@ -213,8 +164,10 @@ class Search:
         """Let tables be used for what is left of the budget."""
         tables.allow(self.nodes_left, self.deadline_ns, self.budget.stop_address)
 
-    def _tables(self, root: Root, words: range, limit: int) -> GrowingGraph:
-        tables = GrowingGraph(root.last, root.key, root.left, words, limit, self.budget.table_bytes)
+    def _tables(self, words: range, limit: int) -> GrowingGraph:
+        # What the first word collects first comes for nothing.
+        left = int(self.model.sides.sum()) - 1
+        tables = GrowingGraph(self.start, left, words, limit, self.budget.table_bytes)
         if self.engine == "general":
             longest = int(self.sizes.max(initial=0))
             tables.make_plays(len(self._fields.spare), longest, len(self.model.alphabet))

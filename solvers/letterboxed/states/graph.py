@@ -27,9 +27,8 @@ GROW = -1
 """A table is too small; the kernel goes on when called with larger ones."""
 
 (
-    STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, EXPAND_MAX, SHORT,
-    INDEX_BITS,
-) = range(13)  # fmt: skip
+    STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, SHORT, INDEX_BITS,
+) = range(12)  # fmt: skip
 """What `control` holds."""
 SHORT_POOL, SHORT_ROWS = 1, 2
 """What there was too little of, in the middle of a state."""
@@ -171,7 +170,7 @@ def order_key(cost: Int, left: Int, step: Step) -> Int:
 def next_state(graph: Graph, step: Step) -> Int:
     """Return the state to expand next, left on the heap; -1 if no chain as good is missed."""
     control = graph.control
-    while control[HEAP] > 0 and control[EXPAND_MAX] > 0:
+    while control[HEAP] > 0:
         state = graph.heap_state[0]
         if graph.base[state] < 0:
             promised = graph.cost[state] + needed(graph.left[state], step)

@@ -32,9 +32,7 @@ def table_bytes(*tables: Any) -> int:
 class GrowingGraph:
     """The graph of one search. State 0 is its root, with the words that it may begin with."""
 
-    def __init__(
-        self, last: int, key: Any, left: int, words: range, limit: int, most_bytes: int
-    ) -> None:
+    def __init__(self, key: Any, left: int, words: range, limit: int, most_bytes: int) -> None:
         size = max(len(words), 1)
         states = STATES_FIRST
         self.most_bytes = most_bytes
@@ -57,13 +55,13 @@ class GrowingGraph:
             clock=np.zeros(CLOCK_WORDS, np.int64),
         )
         graph, control = self.graph, self.graph.control
-        graph.last[0], graph.lo[0], graph.hi[0] = last, words.start, words.stop
+        graph.last[0], graph.lo[0], graph.hi[0] = -1, words.start, words.stop
         graph.cost[0], graph.left[0], graph.base[0] = 0, left, -1
         graph.key[0], graph.key_size[0] = 0, len(key)
         graph.pool[: len(key)] = key
         graph.heap_key[0] = graph.heap_state[0] = 0
         control[graphs.STATES], control[graphs.POOL], control[graphs.HEAP] = 1, len(key), 1
-        control[graphs.LIMIT], control[graphs.EXPAND_MAX] = limit, 2**62
+        control[graphs.LIMIT] = limit
         control[graphs.INDEX_BITS] = (4 * states).bit_length() - 1
 
     def allow(self, nodes: int, deadline_ns: int, stop_address: int = 0) -> None:
@@ -142,4 +140,4 @@ class GrowingGraph:
 
 def warm() -> None:
     """Compile or load the kernel that only growing tables need."""
-    graphs.index_anew(GrowingGraph(-1, np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
+    graphs.index_anew(GrowingGraph(np.zeros(1, np.uint64), 0, range(0), 1, 0).graph)
