@@ -128,7 +128,7 @@ def draw_strands(date: str) -> None:
     from nightgrid.archive.games.strands.payload import read_payload
     from nightgrid.archive.payloads.published import Published
     from nightgrid.archive.words.binding import bind_game
-    from nightgrid.service.games.strands.view import draw_svg
+    from nightgrid.service.games.strands.view import svg
     from nightgrid.solvers.algebra import Ask
 
     path = ARCHIVE / "strands" / f"{date}.json"
@@ -144,7 +144,7 @@ def draw_strands(date: str) -> None:
     note = f"Best of {count:,} covers{', and the official one' if official else ''}."
     picture = DOCS / "pictures" / f"strands-{date}.svg"
     picture.parent.mkdir(exist_ok=True)
-    picture.write_text(draw_svg(found.puzzle, best, f"{date}: {found.clue}", note))
+    picture.write_text(svg(found.puzzle, best, f"{date}: {found.clue}", note))
     print(f"{picture.name}: {note}")
 
 

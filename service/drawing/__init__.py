@@ -19,7 +19,10 @@ def bar(share: float, width: int) -> str:
 
 
 class View(Protocol):
-    """What people see of a game. Puzzles and solutions are the game's own values."""
+    """What people see of a game: functions of its module `view`.
+
+    Puzzles and solutions are the game's own values.
+    """
 
     def describe(self, puzzle: Any) -> str:
         """Describe in a few words what a puzzle consists of."""
@@ -33,9 +36,8 @@ class View(Protocol):
     def line(self, solution: Any) -> str:
         """Write a solution as one line."""
 
-    def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - in most games the same
-        """Write what a solution is worth under the rules: "2 words"."""
-        return str(value)
+    def value(self, value: int, rules: str) -> str:
+        """Write what a solution is worth under the rules, in a game that compares: "2 words"."""
 
     def svg(self, puzzle: Any, solution: Any | None, title: str | None) -> str:
         """Draw a puzzle, with its solution if there is one, as the text of an SVG file.

@@ -77,8 +77,8 @@ class ServicePlug:
     """Whether generated payloads are named by dates."""
 
     def view(self) -> View:
-        """Return how the game is shown: the VIEW of the module `view` beside the plug."""
-        view: View = beside(self, "view").VIEW
+        """Return how the game is shown: the module `view` next to the plug."""
+        view: View = beside(self, "view")
         return view
 
     def rule_line(self, said: Said) -> str:

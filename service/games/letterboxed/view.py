@@ -18,7 +18,6 @@ from typing import Any
 
 from rich.text import Text
 
-from nightgrid.service.drawing import View
 from nightgrid.service.drawing.colours import FAINT, INK, LINE, PAPER, STROKES
 from nightgrid.service.drawing.svg import CHAR_PX, Picture
 from nightgrid.service.drawing.text import (
@@ -184,6 +183,9 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Text:
     return canvas.drawing()
 
 
+board = draw_board
+
+
 def list_words(words: Sequence[str]) -> Text:
     """List the words of a chain in the order in which they are played, as their strokes look."""
     items = (
@@ -334,37 +336,31 @@ def _captions(words: Sequence[str], places: Sequence[Sequence[Place]], width: in
     return wrapped(items, " · ", width)
 
 
-class LetterBoxedView(View):
-    """See nightgrid.service.drawing.View."""
-
-    def describe(self, puzzle: Puzzle) -> str:
-        """Count sides, letters and the board's own words."""
-        words = puzzle.dictionary
-        own = "" if words is None else f", {plural(len(words), 'word')}"
-        return f"{plural(len(puzzle.sides), 'side')}, {plural(puzzle.letter_count, 'letter')}{own}"
-
-    def board(self, puzzle: Puzzle) -> Text:
-        """Draw the polygon with its letters."""
-        return draw_board(puzzle)
-
-    def solution(self, puzzle: Puzzle, solution: Chain) -> Text:
-        """Draw the strokes, and list the words below."""
-        words = list_words(solution.words)
-        return stacked(draw_board(puzzle, places_of(puzzle, solution)), Text(), words)
-
-    def line(self, solution: Chain) -> str:
-        """Write the words, and how many letters they take."""
-        return f"{' - '.join(solution.words)}  ({solution.letters} letters)"
-
-    def value(self, value: int, rules: str) -> str:
-        """Write a number of words, or of letters where the fewest of these were asked for."""
-        return plural(value, "letter" if "chains=fewest-letters" in rules.split() else "word")
-
-    def svg(self, puzzle: Puzzle, solution: Chain | None, title: str | None) -> str:
-        """Draw the polygon and the strokes."""
-        if solution is None:
-            return draw_svg(puzzle, (), (), title)
-        return draw_svg(puzzle, solution.words, places_of(puzzle, solution), title)
+def describe(puzzle: Puzzle) -> str:
+    """Count sides, letters and the board's own words."""
+    words = puzzle.dictionary
+    own = "" if words is None else f", {plural(len(words), 'word')}"
+    return f"{plural(len(puzzle.sides), 'side')}, {plural(puzzle.letter_count, 'letter')}{own}"
 
 
-VIEW = LetterBoxedView()
+def solution(puzzle: Puzzle, solution: Chain) -> Text:
+    """Draw the strokes, and list the words below."""
+    words = list_words(solution.words)
+    return stacked(draw_board(puzzle, places_of(puzzle, solution)), Text(), words)
+
+
+def line(solution: Chain) -> str:
+    """Write the words, and how many letters they take."""
+    return f"{' - '.join(solution.words)}  ({solution.letters} letters)"
+
+
+def value(value: int, rules: str) -> str:
+    """Write a number of words, or of letters where the fewest of these were asked for."""
+    return plural(value, "letter" if "chains=fewest-letters" in rules.split() else "word")
+
+
+def svg(puzzle: Puzzle, solution: Chain | None, title: str | None) -> str:
+    """Draw the polygon and the strokes."""
+    if solution is None:
+        return draw_svg(puzzle, (), (), title)
+    return draw_svg(puzzle, solution.words, places_of(puzzle, solution), title)

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 from rich.text import Text
 
-from nightgrid.service.drawing import View
 from nightgrid.service.drawing.colours import (
     GROUND,
     INK,
@@ -146,6 +145,9 @@ def draw(puzzle: Puzzle, solution: Solution = ()) -> Text:
     return canvas.drawing()
 
 
+solution = draw
+
+
 def list_dominoes(puzzle: Puzzle) -> str:
     """List a puzzle's dominoes in columns, DOMINOES_PER_LINE a line."""
     texts = [f"{a}-{b}" for a, b in puzzle.dominoes]
@@ -157,7 +159,7 @@ def list_dominoes(puzzle: Puzzle) -> str:
     return "\n".join("   ".join(text.ljust(width) for text in line).rstrip() for line in lines)
 
 
-def draw_svg(puzzle: Puzzle, solution: Solution, title: str | None) -> str:
+def svg(puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:
     """Draw a board, with the dominoes of a solution, as the text of an SVG file."""
     board = Board.of(puzzle)
     top, left, rows, columns = board.bounds
@@ -170,7 +172,7 @@ def draw_svg(puzzle: Puzzle, solution: Solution, title: str | None) -> str:
     start = int((wide - columns) * CELL_PX) // 2
     at = {(r, c): (start + (c - left) * CELL_PX, (r - top) * CELL_PX) for r, c in board.region}
     _draw_regions(picture, board, at)
-    for put in solution:
+    for put in solution or ():
         _draw_domino(picture, at[put.cell_a], at[put.cell_b], (put.pip_a, put.pip_b))
     for (row, column), pips in zip(tray, puzzle.dominoes, strict=False):
         x, y = column * CELL_PX, (rows + row) * CELL_PX
@@ -243,29 +245,17 @@ def _before(length: int) -> int:
     return (length - 1) // 2
 
 
-class PipsView(View):
-    """See nightgrid.service.drawing.View."""
-
-    def describe(self, puzzle: Puzzle) -> str:
-        """Count dominoes and regions."""
-        dominoes = plural(len(puzzle.dominoes), "domino").replace("os", "oes")
-        return f"{dominoes}, {plural(len(puzzle.regions), 'region')}"
-
-    def board(self, puzzle: Puzzle) -> Text:
-        """Draw the regions, and list the dominoes."""
-        return stacked(draw(puzzle), Text(f"\nDominoes:\n\n{list_dominoes(puzzle)}"))
-
-    def solution(self, puzzle: Puzzle, solution: Solution) -> Text:
-        """Draw the dominoes on their regions."""
-        return draw(puzzle, solution)
-
-    def line(self, solution: Solution) -> str:
-        """List the dominoes from cell to cell."""
-        return " ".join(f"{put.pip_a}-{put.pip_b}" for put in solution)
-
-    def svg(self, puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:
-        """Draw the regions and the dominoes."""
-        return draw_svg(puzzle, solution or (), title)
+def describe(puzzle: Puzzle) -> str:
+    """Count dominoes and regions."""
+    dominoes = plural(len(puzzle.dominoes), "domino").replace("os", "oes")
+    return f"{dominoes}, {plural(len(puzzle.regions), 'region')}"
 
 
-VIEW = PipsView()
+def board(puzzle: Puzzle) -> Text:
+    """Draw the regions, and list the dominoes."""
+    return stacked(draw(puzzle), Text(f"\nDominoes:\n\n{list_dominoes(puzzle)}"))
+
+
+def line(solution: Solution) -> str:
+    """List the dominoes from cell to cell."""
+    return " ".join(f"{put.pip_a}-{put.pip_b}" for put in solution)

@@ -12,7 +12,7 @@ import itertools
 from rich.cells import cell_len
 from rich.text import Text
 
-from nightgrid.service.drawing import LINE_CHARS, View
+from nightgrid.service.drawing import LINE_CHARS
 from nightgrid.service.drawing.colours import GOLD, PLAIN, TINTS, distinct_colours
 from nightgrid.service.drawing.svg import CHAR_PX, MARGIN_PX, Picture
 from nightgrid.service.drawing.text import STYLES, Canvas, stacked, wrapped
@@ -77,6 +77,9 @@ def draw(puzzle: Puzzle, cover: Cover | None = None) -> Text:
     return canvas.drawing()
 
 
+board = draw
+
+
 def _letters(puzzle: Puzzle) -> list[tuple[Cell, str]]:
     return [((r, c), letter) for r, row in enumerate(puzzle.board) for c, letter in enumerate(row)]
 
@@ -118,7 +121,7 @@ def spell(entry: Entry) -> str:
     return " ".join(entry.components)
 
 
-def draw_svg(
+def svg(
     puzzle: Puzzle, cover: Cover | None = None, title: str | None = None, note: str = ""
 ) -> str:
     """Draw a board, with the words of a cover, as the text of an SVG file.
@@ -155,38 +158,26 @@ def draw_svg(
     return picture.text()
 
 
-class StrandsView(View):
-    """See nightgrid.service.drawing.View."""
+def describe(puzzle: Puzzle) -> str:
+    """Name the size, and how many words there are where that is known."""
+    words = puzzle.theme_words
+    known = "" if words is None else f", {plural(words, 'theme word')}"
+    return f"{puzzle.row_count} x {puzzle.column_count} letters{known}"
 
-    def describe(self, puzzle: Puzzle) -> str:
-        """Name the size, and how many words there are where that is known."""
-        words = puzzle.theme_words
-        known = "" if words is None else f", {plural(words, 'theme word')}"
-        return f"{puzzle.row_count} x {puzzle.column_count} letters{known}"
 
-    def board(self, puzzle: Puzzle) -> Text:
-        """Draw the letters."""
-        return draw(puzzle)
+def solution(puzzle: Puzzle, solution: Cover) -> Text:
+    """Draw the paths, and list the words below, with the score if it was computed."""
+    score = [Text(f"Score: {score_text(solution)}")] if solution.score else []
+    return stacked(draw(puzzle, solution), Text(), list_words(solution), *score)
 
-    def solution(self, puzzle: Puzzle, solution: Cover) -> Text:
-        """Draw the paths, and list the words below, with the score if it was computed."""
-        score = [Text(f"Score: {score_text(solution)}")] if solution.score else []
-        return stacked(draw(puzzle, solution), Text(), list_words(solution), *score)
 
-    def line(self, solution: Cover) -> str:
-        """Write the score, the spangram and the theme words."""
-        words = ", ".join(spell(entry) for entry in solution.theme_words)
-        head = "" if solution.spangram is None else f"{spell(solution.spangram)}: "
-        return f"{score_text(solution)}  {head}{words}"
-
-    def svg(self, puzzle: Puzzle, solution: Cover | None, title: str | None) -> str:
-        """Draw the letters and the words."""
-        return draw_svg(puzzle, solution, title)
+def line(solution: Cover) -> str:
+    """Write the score, the spangram and the theme words."""
+    words = ", ".join(spell(entry) for entry in solution.theme_words)
+    head = "" if solution.spangram is None else f"{spell(solution.spangram)}: "
+    return f"{score_text(solution)}  {head}{words}"
 
 
 def score_text(cover: Cover) -> str:
     """Write a score in decades of probability."""
     return f"{cover.score / 100:.2f}"
-
-
-VIEW = StrandsView()

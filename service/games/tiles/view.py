@@ -18,7 +18,6 @@ from typing import Any
 
 from rich.text import Text
 
-from nightgrid.service.drawing import View
 from nightgrid.service.drawing.colours import EDGE, PLAIN, on, tint
 from nightgrid.service.drawing.svg import Picture
 from nightgrid.service.drawing.text import Canvas, stacked, wrapped
@@ -155,6 +154,9 @@ def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Text:
     return canvas.drawing()
 
 
+board = draw_board
+
+
 def _too_large(how: Layout) -> str:
     """Describe what is too large to draw of a board; "" if nothing is."""
     if len(how.shapes) > TILES_MAX:
@@ -187,7 +189,7 @@ def _cut(feature: str) -> str:
     return name if len(name) <= NAME_CHARS else f"{name[: NAME_CHARS - 1]}…"
 
 
-def draw_svg(puzzle: Puzzle, walk: Walk | None = None, title: str | None = None) -> str:
+def svg(puzzle: Puzzle, walk: Walk | None, title: str | None) -> str:
     """Draw a board, with the moves of a walk, as the text of an SVG file."""
     how = layout(puzzle)
     if too_large := _too_large(how):
@@ -265,35 +267,24 @@ def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
     return [textwrap.wrap(" ".join(mine), MOVES_A_LINE_CHARS) for mine in found]
 
 
-class TilesView(View):
-    """See nightgrid.service.drawing.View."""
-
-    def describe(self, puzzle: Puzzle) -> str:
-        """Count tiles and features."""
-        features = len({feature for tile in puzzle.tiles for feature in tile})
-        return f"{plural(len(puzzle.tiles), 'tile')}, {plural(features, 'feature')}"
-
-    def board(self, puzzle: Puzzle) -> Text:
-        """Draw the tiles."""
-        return draw_board(puzzle)
-
-    def solution(self, puzzle: Puzzle, solution: Walk) -> Text:
-        """Draw which move clears what, and list the moves."""
-        return stacked(draw_board(puzzle, solution), Text(), list_moves(puzzle, solution))
-
-    def line(self, solution: Walk) -> str:
-        """Write the tiles in the order in which they are selected."""
-        tiles = " ".join(str(tile + 1) for tile in solution.tiles[:LINE_TILES])
-        more = " ..." if len(solution.tiles) > LINE_TILES else ""
-        return f"{plural(solution.moves, 'move')}: {tiles}{more}"
-
-    def value(self, value: int, rules: str) -> str:  # noqa: ARG002 - the same under all rules
-        """Write a number of moves."""
-        return plural(value, "move")
-
-    def svg(self, puzzle: Puzzle, solution: Walk | None, title: str | None) -> str:
-        """Draw the tiles and the moves."""
-        return draw_svg(puzzle, solution, title)
+def describe(puzzle: Puzzle) -> str:
+    """Count tiles and features."""
+    features = len({feature for tile in puzzle.tiles for feature in tile})
+    return f"{plural(len(puzzle.tiles), 'tile')}, {plural(features, 'feature')}"
 
 
-VIEW = TilesView()
+def solution(puzzle: Puzzle, solution: Walk) -> Text:
+    """Draw which move clears what, and list the moves."""
+    return stacked(draw_board(puzzle, solution), Text(), list_moves(puzzle, solution))
+
+
+def line(solution: Walk) -> str:
+    """Write the tiles in the order in which they are selected."""
+    tiles = " ".join(str(tile + 1) for tile in solution.tiles[:LINE_TILES])
+    more = " ..." if len(solution.tiles) > LINE_TILES else ""
+    return f"{plural(solution.moves, 'move')}: {tiles}{more}"
+
+
+def value(value: int, _rules: str) -> str:
+    """Write a number of moves."""
+    return plural(value, "move")

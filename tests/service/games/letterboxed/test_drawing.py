@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from nightgrid.service.drawing.colours import STROKES
 from nightgrid.service.drawing.text import STYLES
+from nightgrid.service.games.letterboxed import view
 from nightgrid.service.games.letterboxed.view import (
     STEP_PX,
-    LetterBoxedView,
     draw_board,
     draw_svg,
     list_words,
@@ -30,7 +30,6 @@ from tests.drawn import drawn
 SVG = "{http://www.w3.org/2000/svg}"
 SQUARE = Puzzle(sides=("TAP", "ERD", "NIL", "YCO"))
 CHAIN = Chain(words=("PLACITORY", "YEALDON"))
-VIEW = LetterBoxedView()
 
 
 def elements(svg: str, tag: str) -> list[ET.Element]:
@@ -38,16 +37,16 @@ def elements(svg: str, tag: str) -> list[ET.Element]:
 
 
 def test_square_is_drawn_with_its_letters_outside() -> None:
-    lines = VIEW.board(SQUARE).plain.split("\n")
+    lines = view.board(SQUARE).plain.split("\n")
     assert lines[0].split() == ["T", "A", "P"]
     assert lines[-1].split() == ["N", "I", "L"]
     upright = [line for line in lines[1:-1] if line[0] != " "]
     assert [(line[0], line[-1]) for line in upright] == [("Y", "E"), ("C", "R"), ("O", "D")]
-    assert VIEW.board(SQUARE).plain.count("○") == 12
+    assert view.board(SQUARE).plain.count("○") == 12
 
 
 def test_words_begin_at_their_numbers_and_every_letter_is_collected() -> None:
-    text = VIEW.solution(SQUARE, CHAIN).plain
+    text = view.solution(SQUARE, CHAIN).plain
     board, words = text.split("\n\n")
     assert words == "① PLACITORY ⠒⠒⠒   ② YEALDON ⠒ ⠒"
     assert (board.count("①"), board.count("②"), board.count("●"), board.count("○")) == (1, 1, 10, 0)
@@ -55,7 +54,7 @@ def test_words_begin_at_their_numbers_and_every_letter_is_collected() -> None:
 
 
 def test_words_have_styles_of_their_own() -> None:
-    assert {*STYLES[:2]} <= {span.style for span in VIEW.solution(SQUARE, CHAIN).spans}
+    assert {*STYLES[:2]} <= {span.style for span in view.solution(SQUARE, CHAIN).spans}
     many = [f"WORD{i}" for i in range(40)]
     lines = list_words(many).plain.split("\n")
     assert len(lines) > 1
@@ -66,23 +65,23 @@ def test_words_have_styles_of_their_own() -> None:
 
 def test_boards_too_large_to_draw_are_said_to_be() -> None:
     large = Puzzle(sides=("ABC",) * 63 + ("D" * 500,))
-    assert VIEW.board(large).plain == "(a board of 64 sides is too large to draw)"
+    assert view.board(large).plain == "(a board of 64 sides is too large to draw)"
     with pytest.raises(PermanentError, match="too large for a picture"):
-        VIEW.svg(large, None, None)
+        view.svg(large, None, None)
 
 
 def test_view_says_what_a_board_and_a_chain_are() -> None:
     own = Puzzle(sides=SQUARE.sides, dictionary=CHAIN.words)
-    assert VIEW.describe(SQUARE) == "4 sides, 12 letters"
-    assert VIEW.describe(own) == "4 sides, 12 letters, 2 words"
-    assert VIEW.line(CHAIN) == "PLACITORY - YEALDON  (15 letters)"
-    assert VIEW.value(2, "chains=fewest-words min_letters=3") == "2 words"
-    assert VIEW.value(1, "chains=3 min_letters=3") == "1 word"
-    assert VIEW.value(12, "chains=fewest-letters min_letters=3") == "12 letters"
+    assert view.describe(SQUARE) == "4 sides, 12 letters"
+    assert view.describe(own) == "4 sides, 12 letters, 2 words"
+    assert view.line(CHAIN) == "PLACITORY - YEALDON  (15 letters)"
+    assert view.value(2, "chains=fewest-words min_letters=3") == "2 words"
+    assert view.value(1, "chains=3 min_letters=3") == "1 word"
+    assert view.value(12, "chains=fewest-letters min_letters=3") == "12 letters"
 
 
 def test_picture_numbers_every_stroke_in_the_colour_of_its_word() -> None:
-    svg = VIEW.svg(SQUARE, CHAIN, "A & B")
+    svg = view.svg(SQUARE, CHAIN, "A & B")
     paths = elements(svg, "path")
     assert [path.get("stroke") for path in paths] == [STROKES[0]] * 8 + [STROKES[1]] * 6
     texts = [element.text for element in elements(svg, "text")]
@@ -91,7 +90,7 @@ def test_picture_numbers_every_stroke_in_the_colour_of_its_word() -> None:
     assert spans == ["A & B", "PLACITORY", " 1-8 · ", "YEALDON", " 9-14"]
     title = ET.fromstring(svg).findtext(f"{SVG}title")
     assert title == "A & B: TAP - ERD - NIL - YCO: PLACITORY, YEALDON"
-    assert svg == VIEW.svg(SQUARE, CHAIN, "A & B")
+    assert svg == view.svg(SQUARE, CHAIN, "A & B")
 
 
 def test_strokes_between_the_same_letters_are_bent_apart() -> None:
@@ -151,5 +150,5 @@ def test_a_chain_with_too_many_ways_of_playing_is_listed(monkeypatch: pytest.Mon
     monkeypatch.setattr(check, "WAYS_MAX", 5)
     board = Puzzle(sides=("ABCD", "ABCD", "ABCD"), dictionary=("ABCD" * 3,))
     chain = Chain(words=("ABCD" * 3,))
-    assert "ABCDABCDABCD" in VIEW.solution(board, chain).plain
-    assert "ABCDABCDABCD" in VIEW.svg(board, chain, None)
+    assert "ABCDABCDABCD" in view.solution(board, chain).plain
+    assert "ABCDABCDABCD" in view.svg(board, chain, None)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nightgrid.service.drawing.colours import PLAIN
 from nightgrid.service.drawing.svg import LARGE_PX
-from nightgrid.service.games.pips.view import VIEW, Board, draw, list_dominoes, mark
+from nightgrid.service.games.pips import view
+from nightgrid.service.games.pips.view import Board, draw, list_dominoes, mark
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import EASY, HARD, LOOSE, MEDIUM, Mix
@@ -128,7 +129,7 @@ def test_board_with_dominoes_thousands_of_cells_apart_is_not_drawn() -> None:
     )
     assert drawn(puzzle) == "(a board that spans 9001 rows and 9002 columns is too large to draw)"
     with pytest.raises(PermanentError, match="too large for a picture"):
-        VIEW.svg(puzzle, None, None)
+        view.svg(puzzle, None, None)
 
 
 boards = st.tuples(st.sampled_from([EASY, MEDIUM, HARD, LOOSE]), st.integers(0, 10**6))
@@ -192,7 +193,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.mark.parametrize("solution", [None, RING_SOLUTION], ids=["board", "solved"])
 def test_picture_shows_regions_targets_and_dominoes(solution: Solution | None) -> None:
-    svg = ET.fromstring(VIEW.svg(RING, solution, "Ring"))
+    svg = ET.fromstring(view.svg(RING, solution, "Ring"))
     rects = svg.findall(f".//{SVG}rect")
     fills = [r.get("fill") for r in rects if r.get("data-cell")]
     assert sorted(fills) == sorted(
@@ -212,7 +213,7 @@ def test_picture_shows_regions_targets_and_dominoes(solution: Solution | None) -
 
 def test_more_than_six_pips_are_written_as_numbers() -> None:
     puzzle = Puzzle(regions=(region("empty", (0, 0), (0, 1)),), dominoes=((9, 12),))
-    svg = ET.fromstring(VIEW.svg(puzzle, None, None))
+    svg = ET.fromstring(view.svg(puzzle, None, None))
     assert [t.text for t in svg.findall(f".//{SVG}text")] == ["9", "12"]
 
 
@@ -224,7 +225,7 @@ def test_large_boards_are_drawn_smaller_and_larger_ones_not_at_all() -> None:
         )
 
     for cells in (30, 60):
-        width = float(ET.fromstring(VIEW.svg(row(cells), None, None)).get("width", 0))
+        width = float(ET.fromstring(view.svg(row(cells), None, None)).get("width", 0))
         assert LARGE_PX * 0.9 < width < LARGE_PX * 1.1
     with pytest.raises(PermanentError, match="too large for a picture"):
-        VIEW.svg(row(500), None, None)
+        view.svg(row(500), None, None)

@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from nightgrid.service.drawing import LINE_CHARS
 from nightgrid.service.drawing.colours import GOLD
+from nightgrid.service.games.strands import view
 from nightgrid.service.games.strands.view import (
     SPANGRAM_STYLE,
     STEP,
-    StrandsView,
     draw,
-    draw_svg,
     inked,
     list_words,
+)
+from nightgrid.service.games.strands.view import (
+    svg as draw_svg,
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.generate import generate
@@ -88,7 +90,6 @@ def test_words_are_listed_with_the_spangram_first_by_its_parts() -> None:
 
 
 def test_view_shows_board_solution_and_line() -> None:
-    view = StrandsView()
     assert view.describe(SMALL) == "3 x 4 letters"
     assert view.describe(Puzzle(board=SMALL.board, theme_words=3)) == "3 x 4 letters, 3 theme words"
     assert view.board(SMALL).plain == "A   B   C   D\nH   G   F   E\nI   J   L   K"

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightgrid.service.games.tiles.view import TELEPORT, TILES_MAX, TilesView, layout, played
+from nightgrid.service.games.tiles import view
+from nightgrid.service.games.tiles.view import TELEPORT, TILES_MAX, layout, played
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.solution import Walk
 from tests.drawn import drawn
 
 SVG = "{http://www.w3.org/2000/svg}"
-VIEW = TilesView()
 SMALL = Puzzle(tiles=(("A1", "B1"), ("A1", "B2"), ("A2", "B1"), ("A2", "B2")))
 WALK = Walk(tiles=(0, 1, 3, 2, 0))
 LEAP = Puzzle(tiles=(("A1",), ("A1",), ("A2",), ("A2",)))
@@ -23,7 +23,7 @@ LEAP_WALK = Walk(tiles=(0, 1, 2, 3), teleports=(2,))
 
 
 def test_each_feature_stands_in_the_line_of_its_layer() -> None:
-    assert VIEW.board(SMALL).plain == (
+    assert view.board(SMALL).plain == (
         "┌1───┬2───┐\n"
         "│ A1 │ A1 │\n"
         "│ B1 │ B2 │\n"
@@ -35,7 +35,7 @@ def test_each_feature_stands_in_the_line_of_its_layer() -> None:
 
 
 def test_solution_numbers_the_moves_that_clear() -> None:
-    assert VIEW.solution(SMALL, WALK).plain == (
+    assert view.solution(SMALL, WALK).plain == (
         "┌1──────┬2──────┐\n"
         "│ A1  1 │ A1  1 │\n"
         "│ B1  4 │ B2  2 │\n"
@@ -50,19 +50,19 @@ def test_solution_numbers_the_moves_that_clear() -> None:
 
 
 def test_teleports_are_marked() -> None:
-    text = VIEW.solution(LEAP, LEAP_WALK).plain
+    text = view.solution(LEAP, LEAP_WALK).plain
     assert f"1. 2 A1 · 2. {TELEPORT} 3 · 3. 4 A2" in text
     assert text.endswith("is a teleport: the two tiles share nothing.")
-    svg = ET.fromstring(VIEW.svg(LEAP, LEAP_WALK, None))
+    svg = ET.fromstring(view.svg(LEAP, LEAP_WALK, None))
     texts = ["".join(element.itertext()) for element in svg.findall(f".//{SVG}text")]
     assert {"0", "1", f"{TELEPORT}2", "3"} <= set(texts)
     assert any("is a teleport" in text for text in texts)
 
 
 def test_view_says_what_a_board_and_a_walk_are() -> None:
-    assert VIEW.describe(SMALL) == "4 tiles, 4 features"
-    assert VIEW.line(WALK) == "4 moves: 1 2 4 3 1"
-    assert VIEW.value(23, "teleports=yes") == "23 moves"
+    assert view.describe(SMALL) == "4 tiles, 4 features"
+    assert view.line(WALK) == "4 moves: 1 2 4 3 1"
+    assert view.value(23, "teleports=yes") == "23 moves"
     assert played(LEAP, LEAP_WALK) == ((), ("A1",), (), ("A2",))
 
 
@@ -75,12 +75,12 @@ def test_published_boards_have_five_rows_of_six() -> None:
 
 def test_boards_too_large_are_said_to_be() -> None:
     large = Puzzle(tiles=(("A1",),) * (TILES_MAX + 2))
-    assert VIEW.board(large).plain == "(402 tiles are too large to draw)"
+    assert view.board(large).plain == "(402 tiles are too large to draw)"
     crowded = Puzzle(tiles=(tuple(f"A{i}" for i in range(50)),) * 2)
-    assert VIEW.board(crowded).plain == "(tiles of 50 features are too large to draw)"
+    assert view.board(crowded).plain == "(tiles of 50 features are too large to draw)"
     for board in (large, crowded):
         with pytest.raises(PermanentError, match="too large for a picture"):
-            VIEW.svg(board, None, None)
+            view.svg(board, None, None)
 
 
 @given(
@@ -98,7 +98,7 @@ def test_any_board_is_drawn_with_straight_edges(tiles: list[list[str]], layered:
     most = max(map(len, tiles))
     assert how.has_figures or not (layered and 0 < most <= 3)
     assert how.rows * how.columns >= len(tiles) > (how.rows - 1) * how.columns
-    lines = VIEW.board(board).plain.split("\n")
+    lines = view.board(board).plain.split("\n")
     assert len({len(line) for line in lines}) == 1
-    svg = ET.fromstring(VIEW.svg(board, None, "t\x00"))
+    svg = ET.fromstring(view.svg(board, None, "t\x00"))
     assert len(svg.findall(f".//{SVG}rect")) >= 1 + len(tiles)
