@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -120,40 +121,25 @@ def _row(raw: RawArchive, edition: Edition, rule: str, place: str, message: str)
     return {**told, "url": url, "rule": rule, "place": place, "message": message}
 
 
-_TABLES = (
-    (index_path, RAW),
-    (editions_path, EDITIONS),
-    (quarantine_path, QUARANTINE),
-)
-
-
 def set_tables_aside(lake: Lake, game: str) -> list[str]:
     """Set the damaged tables of a game aside, and its index with them; return what was damaged.
 
     Without the index every payload counts as new, so the next call of `normalise` makes all tables
     again. Raises LakeRefusesError for a table that may not be read.
     """
-    damaged = dict(_faults(lake, game))
-    if not damaged:
-        return []
     index = index_path(game)
+    damaged: dict[str, DamagedFileError] = {}
+    tables = {index: RAW, editions_path(game): EDITIONS, quarantine_path(game): QUARANTINE}
+    for path, schema in tables.items():
+        with suppress(MissingFileError):
+            try:
+                lake.read_file(path, schema)
+            except DamagedFileError as error:
+                damaged[path] = error
     # First: a process that is killed in between leaves tables that the next one makes again.
-    if index not in damaged:
+    if damaged and index not in damaged:
         lake.delete(index)
     for path, why in damaged.items():
         moved = set_aside(lake, path)
         skip_file(path, f"{why}; moved to {moved}, and made again from the raw payloads")
     return list(damaged)
-
-
-def _faults(lake: Lake, game: str) -> list[tuple[str, DamagedFileError]]:
-    found = []
-    for path_of, schema in _TABLES:
-        path = path_of(game)
-        try:
-            lake.read_file(path, schema)
-        except MissingFileError:
-            continue
-        except DamagedFileError as error:
-            found.append((path, error))
-    return found

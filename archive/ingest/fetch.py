@@ -87,8 +87,7 @@ def fetch(
     unsettled = _in_quarantine(lake, game, latest) | _drafts(latest)
     # A local source is asked again for what is known and settled.
     settled = set() if source.local else {*latest.column("date").to_pylist(), *raw.absent}
-    # Of a local source every date is asked for: rows of the index one by one would take long.
-    received = _received(latest) if source.local else {}
+    received = _received(latest)
     failures_in_a_row = 0
     dates = source.dates(first, last)
     for i, date in enumerate(dates):
@@ -105,17 +104,15 @@ def fetch(
             continue
         report.asked.append(date)
         source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
-        if source.local:
-            url, validators = received.get(date, ("", None))
-            if url != source.url(date) or date in unsettled:
-                validators = None
-        else:
-            validators = _validators(raw, date, source.url(date))
+        url, validators = received.get(date, ("", None))
+        # "Unchanged" from one source says nothing about what another one gave since.
+        if url != source.url(date) or (source.local and date in unsettled):
+            validators = None
         # Before it is read: what changes a file later is younger.
         at = now()
         answer = source.fetch(date, validators)
         if answer.kind == AnswerKind.UNCHANGED and not source.local:
-            raw.still_stands(date, at)
+            raw.settle(date, at)
         _store(raw, date, answer, at, report)
         if answer.source_down:
             failures_in_a_row = GIVE_UP_AFTER_FAILURES
@@ -167,23 +164,14 @@ def _store(
         (report.unchanged if stored is None else report.new).append(date)
 
 
-def _validators(raw: RawArchive, date: dt.date, url: str) -> Validators | None:
-    """Return what the last good payload came with, if it came from there."""
-    for sighting in reversed(raw.of(date)):
-        if sighting.fault_rule is None:
-            # "Unchanged" from one source says nothing about what another one gave since.
-            if sighting.url != url:
-                return None
-            return Validators(etag=sighting.etag, last_modified=sighting.last_modified)
-    return None
-
-
 def _received(latest: pa.Table) -> dict[dt.date, tuple[str, Validators]]:
-    """Return where each date's last payload came from, its length and its time."""
+    """Return where each date's last payload came from, and what it came with."""
     sound = latest.filter(pc.is_null(latest.column("fault_rule")))
-    names = ("date", "url", "body_bytes", "fetched_at")
-    rows = zip(*(sound.column(name).to_pylist() for name in names), strict=True)
-    return {date: (url, Validators(body_bytes=size, fetched_at=at)) for date, url, size, at in rows}
+    names = ("etag", "last_modified", "body_bytes", "fetched_at")
+    rows = sound.select(["date", "url", *names]).to_pylist()
+    return {
+        row["date"]: (row["url"], Validators(**{name: row[name] for name in names})) for row in rows
+    }
 
 
 def _in_quarantine(lake: Lake, game: str, latest: pa.Table) -> set[dt.date]:

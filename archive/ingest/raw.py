@@ -188,18 +188,6 @@ class RawArchive:
         sighting = replace(seen[-1], fetched_at=at)
         return None if sighting.is_draft else self._add(sighting)
 
-    def still_stands(self, date: dt.date, at: dt.datetime) -> Sighting | None:
-        """Note that the source has the last payload still, where that tells something new.
-
-        It does where that was a draft, and where what was received after it was no payload: an
-        error page that came in between would else stay the last that is known of the date.
-        """
-        seen = self.of(date)
-        good = next((sighting for sighting in reversed(seen) if not sighting.fault_rule), None)
-        if good is None or good is seen[-1]:
-            return self.settle(date, at)
-        return self._add(replace(good, fetched_at=at))
-
     def _add(self, sighting: Sighting) -> Sighting:
         seen = self.of(sighting.date)
         sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
