@@ -12,26 +12,13 @@ from contextlib import contextmanager
 from nightgrid.solvers.reasons import ReasonCode
 
 LOOK_S = 0.05
-"""A second thread looks this often whether the stop that a timed one follows is set."""
-_CELLS_AT_ONCE = 64
+"""A timed stop looks this often whether the stop that it follows is set."""
 _CODES = (None, ReasonCode.CANCELLED, ReasonCode.DEADLINE)
 """What the number in a cell means."""
 _lock = threading.Lock()
-_arenas: list[ctypes.Array[ctypes.c_int64]] = []
-"""Memory of the cells. It is never freed: tables that outlive their solve keep an address."""
 _free: list[ctypes.c_int64] = []
-
-
-def _take() -> ctypes.c_int64:
-    with _lock:
-        if not _free:
-            arena = (ctypes.c_int64 * _CELLS_AT_ONCE)()
-            _arenas.append(arena)
-            size = ctypes.sizeof(ctypes.c_int64)
-            _free.extend(ctypes.c_int64.from_buffer(arena, i * size) for i in range(_CELLS_AT_ONCE))
-        cell = _free.pop()
-        cell.value = 0
-        return cell
+"""Cells of stops that are gone. They are never freed: tables that outlive their solve keep an
+address."""
 
 
 class Stop:
@@ -42,7 +29,9 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._cell = _take()
+        with _lock:
+            self._cell = _free.pop() if _free else ctypes.c_int64()
+        self._cell.value = 0
         weakref.finalize(self, _free.append, self._cell)
 
     @property
@@ -62,38 +51,19 @@ class Stop:
             self._cell.value = self._cell.value or code
 
 
-class TimedStop(Stop):
-    """Is set when its seconds are over, or when the stop that it follows is set."""
-
-    def __init__(self, seconds: float, follows: Stop | None) -> None:
-        super().__init__()
-        self._ends_ns = time.monotonic_ns() + int(seconds * 1e9)
-        self._follows = follows
-
-    @property
-    def reason_code(self) -> ReasonCode | None:
-        """Why it is set; None while it is not."""
-        if self._follows is not None and self._follows.reason_code is not None:
-            self.set(self._follows.reason_code)
-        elif time.monotonic_ns() >= self._ends_ns:
-            self.set(ReasonCode.DEADLINE)
-        return super().reason_code
-
-    def seconds_left(self) -> float:
-        """Return how long it is until its seconds are over."""
-        return max(0.0, (self._ends_ns - time.monotonic_ns()) / 1e9)
-
-
 @contextmanager
 def stopped_after(seconds: float, follows: Stop | None = None) -> Iterator[Stop]:
     """Yield a stop that is set when its seconds are over, or when the stop that it follows is."""
-    stop, done = TimedStop(seconds, follows), threading.Event()
+    stop, done = Stop(), threading.Event()
+    ends = time.monotonic() + seconds
 
     def look() -> None:
-        # Kernels read the flag alone: this look sets it.
         while stop.reason_code is None:
-            left = stop.seconds_left()
-            if done.wait(left if follows is None else min(left, LOOK_S)):
+            left = ends - time.monotonic()
+            followed = None if follows is None else follows.reason_code
+            if followed is not None or left <= 0:
+                stop.set(followed or ReasonCode.DEADLINE)
+            elif done.wait(min(left, LOOK_S)):
                 return
 
     thread = threading.Thread(target=look, name="stopped-after", daemon=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -226,10 +227,14 @@ def test_the_first_reason_stands_and_cells_are_used_again() -> None:
 
 def test_a_timed_stop_is_set_when_its_seconds_are_over_or_the_one_it_follows_is() -> None:
     with stopped_after(1e-9) as stop:
+        while stop.reason_code is None:
+            time.sleep(0.001)
         assert stop.reason_code is ReasonCode.DEADLINE
     first = Stop()
     with stopped_after(60.0, first) as stop:
         assert stop.reason_code is None
         first.set(ReasonCode.CANCELLED)
+        while stop.reason_code is None:
+            time.sleep(0.001)
         assert stop.reason_code is ReasonCode.CANCELLED
     assert not any(thread.name == "stopped-after" for thread in threading.enumerate())
