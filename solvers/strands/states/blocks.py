@@ -17,6 +17,7 @@ import numpy as np
 from nightgrid.solvers.kernel import hash_table
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import Index
+from nightgrid.solvers.kernel.machine import ONE
 
 SET_MAX = 256
 """Values that one set may hold; more are refused, never cut."""
@@ -44,22 +45,14 @@ class Pool(NamedTuple):
 
 def new_pool() -> Pool:
     """Make an empty pool, in which only the empty set is known, as number 0."""
-    pool = Pool(
+    return Pool(
         sets=np.empty(16 * POOL_SETS, np.uint64),
         offsets=np.zeros(POOL_SETS + 1, np.int64),
-        slots=np.empty(1 << _INDEX_BITS, np.uint32),
-        held=np.empty(1, np.int64),
+        slots=np.full(1 << _INDEX_BITS, hash_table.EMPTY, np.uint32),
+        held=np.ones(1, np.int64),
         # One more: a set of banned words and another, before those that fit no more are dropped.
         scratch=np.empty(SET_MAX + 1, np.uint64),
     )
-    clear_pool(pool)
-    return pool
-
-
-def clear_pool(pool: Pool) -> None:
-    """Forget every set but the empty one."""
-    pool.held[0] = 1
-    pool.slots[:] = hash_table.EMPTY
 
 
 @inlined_kernel
@@ -134,15 +127,12 @@ def intern_bans(count: Int, pool: Pool) -> Int:
     return -1 if count > SET_MAX else intern(count, pool)
 
 
-_ONE = np.uint64(1)
-
-
 @search_kernel
 def open_blocks(free: np.uint64, columns: Int) -> np.uint64:
     """Mark the blocks in which both cells of a diagonal are free: only these still matter."""
     c = np.uint64(columns)
-    falling = free & (free << (c + _ONE))
-    rising = (free << _ONE) & (free << c)
+    falling = free & (free << (c + ONE))
+    rising = (free << ONE) & (free << c)
     return falling | rising
 
 
@@ -171,7 +161,7 @@ def _combine_sets(
     count: Int = np.int64(0)
     first, last = np.int64(0), np.int64(1)
     if several:
-        first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
+        first, last = pool.offsets[closed], pool.offsets[closed + ONE]
     for i in range(first, last):
         one = pool.sets[i] if several else closed
         for j in range(start, stop):
@@ -199,7 +189,7 @@ def crosses(closed: np.uint64, several: bool, sets: U64, start: Int, stop: Int, 
         return (sets[start] & closed) != 0
     first, last = np.int64(0), np.int64(1)
     if several:
-        first, last = pool.offsets[closed], pool.offsets[closed + _ONE]
+        first, last = pool.offsets[closed], pool.offsets[closed + ONE]
     for i in range(first, last):
         one = pool.sets[i] if several else closed
         for j in range(start, stop):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +13,10 @@ from nightgrid.solvers.kernel.machine import STOP_AT
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.states import table as tables
-from nightgrid.solvers.strands.states.blocks import Pool, clear_pool, new_pool
+from nightgrid.solvers.strands.states.blocks import new_pool
 from nightgrid.solvers.strands.states.table import Table
 
 State = tuple[Any, ...]
-_kept: list[tuple[Table, Pool]] = []
-"""Tables of a finished search, for the next one: their memory is mapped already."""
 
 TOO_MANY_SETS = Reason(
     code=ReasonCode.FIXED_TABLE_FULL,
@@ -71,33 +68,14 @@ class RootChildren:
         return indices, counts, scores
 
 
-def _memory(budget: Budget) -> tuple[Table, Pool]:
+def _new_table(budget: Budget) -> Table:
     states = int(max(1, min(budget.table_bytes // tables.STATE_BYTES, MOST_NUMBERS)))
-    try:
-        # What is taken off the list belongs to one search: streams live side by side.
-        table, pool = _kept.pop()
-        clear_pool(pool)
-    except IndexError:
-        table, pool = _largest_table(states), new_pool()
-    if len(table.states) < states:
-        table = _largest_table(states)
-    table.control[tables.STATES_MAX] = min(states, len(table.states))
-    tables.clear(table)
-    return table, pool
-
-
-def _largest_table(states: int) -> Table:
     while True:
         try:
             return tables.new_table(states)
         except MemoryError:
             # More than this machine can promise: what it can is the budget then.
             states //= 2
-
-
-def _give_back(table: Table, pool: Pool) -> None:
-    if not _kept:
-        _kept.append((table, pool))
 
 
 class Engine:
@@ -107,8 +85,7 @@ class Engine:
     name: str
 
     def __init__(self, budget: Budget, *, exists: bool) -> None:
-        self.table, self.pool = _memory(budget)
-        weakref.finalize(self, _give_back, self.table, self.pool)
+        self.table, self.pool = _new_table(budget), new_pool()
         self.budget, self.started_ns = budget, time.perf_counter_ns()
         self.control = control = self.table.control
         self.table.clock[STOP_AT] = budget.stop_address

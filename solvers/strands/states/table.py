@@ -61,16 +61,10 @@ def new_table(states_max: int) -> Table:
         clock=np.zeros(CLOCK_WORDS, np.int64),
     )
     table.control[STATES_MAX] = states_max
-    clear(table)
-    return table
-
-
-def clear(table: Table) -> None:
-    """Forget every state."""
-    table.control[STATES] = 0
     table.control[STATUS] = DONE
     table.control[INDEX_BITS] = INDEX_BITS_FIRST
     table.slots[: 1 << INDEX_BITS_FIRST] = EMPTY
+    return table
 
 
 @inlined_kernel
