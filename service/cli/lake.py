@@ -92,7 +92,7 @@ def maintain_lake(
 def _read_keep(texts: Sequence[str]) -> dict[str, float]:
     from nightgrid.flows.maintenance.prune import TABLES
 
-    names = one_of(TABLES)
+    names = one_of(list(TABLES))
     if not texts:
         raise PermanentError(
             f"lake prune needs to know what to delete; expected --keep TABLE=DAYS with {names}"

@@ -195,7 +195,11 @@ def read_input(file: str, what: str) -> tuple[bytes, str]:
     try:
         if file == STDIN:
             name = "standard input"
-            data = read_stdin(what, MAX_INPUT_BYTES)
+            if sys.stdin is None:
+                raise PermanentError(f"cannot read {what} from standard input: it is closed")
+            if sys.stdin.isatty():
+                note(f"reading {what} from standard input; end it with Ctrl-D")
+            data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         else:
             name = file
             with open(file, "rb") as stream:  # noqa: PTH123 - a name that is no valid path is an error
@@ -207,18 +211,6 @@ def read_input(file: str, what: str) -> tuple[bytes, str]:
     if len(data) > MAX_INPUT_BYTES:
         raise PermanentError(f"{name} is larger than {MAX_INPUT_BYTES:,} bytes")
     return data, name
-
-
-def read_stdin(what: str, bytes_max: int) -> bytes:
-    """Read standard input up to one byte past `bytes_max`; a person at a terminal sees `what`.
-
-    Raises PermanentError if the process was started with standard input closed.
-    """
-    if sys.stdin is None:
-        raise PermanentError(f"cannot read {what} from standard input: it is closed")
-    if sys.stdin.isatty():
-        note(f"reading {what} from standard input; end it with Ctrl-D")
-    return sys.stdin.buffer.read(bytes_max + 1)
 
 
 def _meant(file: str, error: Exception) -> str:

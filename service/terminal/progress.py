@@ -104,14 +104,14 @@ class OnceLine(MovingLine):
 
 
 @contextmanager
-def waited(what: str, after_s: float = WARM_PATIENCE_S) -> Iterator[MovingLine]:
-    """Show what is waited for, once that has taken `after_s`; yield the line."""
+def waited(what: str, after_s: float = WARM_PATIENCE_S) -> Iterator[None]:
+    """Show what is waited for, once that has taken `after_s`."""
     with closing(MovingLine(transient=True)) as line:
         timer = threading.Timer(after_s, line.show, (0, None, what))
         timer.daemon = True
         timer.start()
         try:
-            yield line
+            yield
         finally:
             timer.cancel()
             timer.join()
@@ -122,11 +122,12 @@ def solving_shown(game: Any) -> Iterator[None]:
     """Show that a solve compiles kernels, and how many spangrams are done by a game that tells."""
     from nightgrid.solvers import warming
 
-    if not warming.is_compiled(game.name):
-        with waited("solving; kernels that were never compiled here take a minute or two, once"):
-            yield
-        return
     with closing(MovingLine(BAR_PATIENCE_S, transient=True)) as line:
+        text = "solving; kernels that were never compiled here take a minute or two, once"
+        timer = threading.Timer(WARM_PATIENCE_S, line.show, (0, None, text), {"last": True})
+        timer.daemon = True
+        if not warming.is_compiled(game.name):
+            timer.start()
         if hasattr(game, "on_progress"):
             game.on_progress = lambda done, total: line.show(
                 done, total, f"{done:,} of {total:,} spangrams"
@@ -134,6 +135,7 @@ def solving_shown(game: Any) -> Iterator[None]:
         try:
             yield
         finally:
+            timer.cancel()
             if hasattr(game, "on_progress"):
                 game.on_progress = None
 

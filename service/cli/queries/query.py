@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nightgrid.service.options.reading import read_stdin
+from nightgrid.service.options.reading import STDIN, read_input
 from nightgrid.service.options.shared_options import (
     SECONDS_MIN,
     FormatName,
@@ -15,14 +15,12 @@ from nightgrid.service.options.shared_options import (
     OutputFile,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, say
+from nightgrid.service.terminal.console import Exit, note
 from nightgrid.service.terminal.formats import Format, chosen_format, write_table
 from nightgrid.solvers.errors import PermanentError
 
 SECONDS_MAX = 86_400
 MEMORY_MB_MAX = 1_048_576
-SQL_BYTES_MAX = 1_000_000
-"""Bytes of SQL that are read from standard input."""
 
 
 def query(
@@ -65,9 +63,16 @@ def query(
     if views:
         if sql is not None:
             raise PermanentError("--views lists the views and takes no SQL")
-        if form not in (Format.TABLE, Format.JSON) or output is not None:
-            raise PermanentError("--views lists the views as lines or with --json")
-        _list(json=form is Format.JSON)
+        import pyarrow as pa
+
+        from nightgrid.archive.views import catalogue
+
+        # A view comes before its columns.
+        heads = [(view.name, "", "", view.line) for view in catalogue.views().values()]
+        rows = sorted([*heads, *catalogue.listed()], key=lambda row: (row[0], row[1] != ""))
+        names = ("view", "column", "type", "meaning")
+        table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
+        write_table([table], table.schema, form, output)
         return Exit.OK
     text = _given(sql)
 
@@ -85,33 +90,14 @@ def query(
     return Exit.OK
 
 
-def _list(*, json: bool) -> None:
-    """List the views and their columns: for people a line each, else an object a column."""
-    from nightgrid.archive.views.catalogue import listed
-    from nightgrid.archive.views.catalogue import views as all_views
-
-    rows = listed()
-    if json:
-        for row in rows:
-            emit(dict(zip(("view", "column", "type", "meaning"), row, strict=True)))
-        return
-    names, kinds = (max(len(row[i]) for row in rows) for i in (1, 2))
-    for view in all_views().values():
-        say(f"{view.name}: {view.line}")
-        for _, column, kind, meaning in (row for row in rows if row[0] == view.name):
-            say(f"  {column:<{names}}  {kind:<{kinds}}  {meaning}".rstrip())
-
-
 def _given(sql: str | None) -> str:
     if sql is None:
         raise PermanentError(
             "there is no SQL; expected one SELECT; nightgrid query --views lists what there is"
         )
-    if sql != "-":
+    if sql != STDIN:
         return sql
-    data = read_stdin("a SELECT", SQL_BYTES_MAX)
-    if len(data) > SQL_BYTES_MAX:
-        raise PermanentError(f"the SQL is longer than {SQL_BYTES_MAX:,} bytes")
+    data, _ = read_input(STDIN, "a SELECT")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

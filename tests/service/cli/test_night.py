@@ -287,19 +287,6 @@ def test_a_night_names_what_deserves_a_look_once(
         assert len(invoke("list", *command.split(), "--json")[1].splitlines()) in (1, 3)
 
 
-def test_json_of_a_night_has_every_figure_and_what_deserves_a_look(
-    invoke: Invoke, source: Path
-) -> None:
-    (source / "2026-01-02.json").write_text("[}")
-    code, out, _ = night_of(source, invoke, "--json")
-    report = json.loads(out)
-    assert (code, report["solved"], report["quarantined"]) == (5, 6, 1)
-    (item,) = report["attention"]
-    told = [item[name] for name in ("kind", "rule", "place")]
-    assert told == ["quarantine", "not-json", "line 1, column 2"]
-    assert item["name"] == "2026-01-02 (2026-01-02.json)"
-
-
 def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_mended(
     invoke: Invoke, source: Path
 ) -> None:
@@ -310,19 +297,6 @@ def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_mended
         assert code == 1
         assert "payloads are in quarantine" in err
         assert "pips: 3 in quarantine\n  2026-01-01 (2026-01-01.json): not-json: " in out
-
-
-def test_a_broken_new_payload_beside_boards_deserves_a_look_once(
-    invoke: Invoke, source: Path
-) -> None:
-    assert night_of(source, invoke)[0] == 0
-    data = (source / "2026-01-03.json").read_bytes()
-    cut = data.replace(b"2026-01-03", b"2026-01-04")[: len(data) // 3]
-    (source / "2026-01-04.json").write_bytes(cut)
-    code, out, err = night_of(source, invoke)
-    assert (code, "pips: 4 fetched" in out) == (5, True)
-    assert "payloads are in quarantine" not in err
-    assert night_of(source, invoke)[0] == 0
 
 
 def test_what_cannot_be_read_is_not_called_fetched(invoke: Invoke, source: Path) -> None:
@@ -408,20 +382,3 @@ def test_a_night_names_the_official_words_that_its_list_lacks(
     assert "are not in the word list; --lexicon FILE names another one" in line
     _, out, _ = invoke("list", "results", "--json")
     assert "the official words WEATHERREPORT, " in json.loads(out)["hint"]
-
-
-def test_job_that_the_night_has_answered_needs_no_server(invoke: Invoke, several: Path) -> None:
-    words = ("--lake", "lake")
-    assert invoke("nightly", "--source", str(several), *words, *PLAIN)[0] == 0
-    file = str(several / "letterboxed" / "2026-01-01.json")
-    code, out, _ = invoke("submit", file, "--ask", "best(10)", *words)
-    assert code == 0
-    job, name = out.split()
-    assert name == "letterboxed/2026-01-01"
-    code, out, _ = invoke("result", job, *words)
-    assert code == 0
-    assert " solution" in out.splitlines()[0]
-    assert ", the best of 2 words, in " in out.splitlines()[0]
-    assert "① " in out
-    _, out, _ = invoke("result", job, *words, "--json")
-    assert json.loads(out)["value"] == 2
