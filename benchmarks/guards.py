@@ -168,7 +168,7 @@ def blind_strands(full: bool) -> Result:
     for path in published("strands")[-ASIDE:][:: 1 if full else BLIND_EVERY]:
         (board,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
         official = frozenset(entry.word for entry in board.solution.entries)
-        covers = [cover.words for cover in judged.rank(board.puzzle, board.clue).covers]
+        covers = [cover.words for cover in judged.rank(board.puzzle, board.clue)]
         places.append(covers.index(official) if official in covers else len(covers) + ASIDE)
     return {
         "boards": len(places),

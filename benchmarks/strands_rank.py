@@ -91,7 +91,7 @@ def ranked(ranker: Ranker, board: Published) -> Ranked:
     """Rank a board by its clue; one that takes more than its budget has no covers."""
     started = time.process_time()
     try:
-        covers = ranker.rank(board.puzzle, board.clue).covers
+        covers = ranker.rank(board.puzzle, board.clue)
     except BudgetSpentError:
         covers = ()
     return Ranked(

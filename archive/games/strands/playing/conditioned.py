@@ -46,7 +46,7 @@ def ranked_under(
 ) -> list[Possible]:
     """Rank the covers of a board that may agree with what was heard."""
     told = board if known == NOTHING_HEARD else conditioned(board, known, ranker.vocabulary)
-    ranked = ranker.rank_pieces(told, clue, budget=budget).covers
+    ranked = ranker.rank_pieces(told, clue, budget=budget)
     return [
         possible_of(told, one, ranker.vocabulary, role_chances(ranker, told, one)) for one in ranked
     ]

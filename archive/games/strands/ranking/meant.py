@@ -203,7 +203,7 @@ def _ranked(
 
     board = ranker.board(puzzle, clue, budget)
     # Confidences are shares of all that are compared, however many of them are wanted.
-    covers = ranker.rank_pieces(board, clue, budget=budget).covers
+    covers = ranker.rank_pieces(board, clue, budget=budget)
     found = []
     for cover in covers[: ask.limit]:
         go_on(budget)

@@ -69,19 +69,6 @@ class RankedCover:
         return frozenset((self.spangram, *self.theme_words))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
-    """The covers of a board, the likeliest first."""
-
-    covers: tuple[RankedCover, ...]
-    weights: str
-    """Name of the fitted weights, with the vocabulary where they know another one."""
-    with_model: bool
-    tier: int
-    """Which limits on compounds the board allowed, 0 for the widest; WITH_STRIPS more with strips
-    (nightgrid.solvers.strands.ranking.board)."""
-
-
 class Ranker:
     """Fitted weights with a vocabulary and, where they are installed, the models."""
 
@@ -164,7 +151,7 @@ class Ranker:
     def rank(
         self, puzzle: Puzzle, clue: str | None = None, k: int = LISTED,
         budget: Budget | None = None,
-    ) -> Ranking:  # fmt: skip
+    ) -> tuple[RankedCover, ...]:  # fmt: skip
         """Rank the k best covers of a board. Raises PermanentError, TooManyPiecesError and
         BudgetSpentError.
         """
@@ -172,31 +159,22 @@ class Ranker:
 
     def rank_pieces(
         self, board: RankedBoard, clue: str | None, k: int = LISTED, budget: Budget | None = None
-    ) -> Ranking:
+    ) -> tuple[RankedCover, ...]:
         """Rank the covers of a board whose pieces are known."""
         go_on(budget)
         listed = self.listed(board, k, budget)
         go_on(budget)
         if not listed:
-            return self._ranking(board, ())
+            return ()
         texts = texts_of(board, listed, self.vocabulary)
         scores, signals = self._judged(board, listed, texts, clue, budget)
         mass = np.exp(scores - scores.max())
         shares = mass / mass.sum()
         # Stable: equal covers stay in the order of the search, which is canonical.
         order = np.argsort(-scores, kind="stable")
-        covers = [
+        return tuple(
             self._cover(board, listed[i], texts.spangrams[i], float(shares[i]), signals[i])
             for i in order.tolist()
-        ]
-        return self._ranking(board, tuple(covers))
-
-    def _ranking(self, board: RankedBoard, covers: tuple[RankedCover, ...]) -> Ranking:
-        return Ranking(
-            covers=covers,
-            weights=name_here(self.weights.name),
-            with_model=self.meanings is not None,
-            tier=board.tier,
         )
 
     def _judged(

@@ -41,7 +41,7 @@ BOARD = RANKER.board(PUZZLE, None)
 
 def covers(known: Known | None) -> list[Possible]:
     told = BOARD if known is None else conditioned(BOARD, known, RANKER.vocabulary)
-    ranked = RANKER.rank_pieces(told, None, k=1000).covers
+    ranked = RANKER.rank_pieces(told, None, k=1000)
     return [possible_of(told, one, RANKER.vocabulary) for one in ranked]
 
 
@@ -85,7 +85,7 @@ def test_searching_under_answers_gives_the_covers_that_agree(data: st.DataObject
 def test_roles_have_the_odds_of_the_search():
     """Given a cover of which several words span, Then scores of both choices give the odds."""
     score, several = RANKER.weights.search_alone, 0
-    for one in RANKER.rank_pieces(BOARD, None, k=1000).covers:
+    for one in RANKER.rank_pieces(BOARD, None, k=1000):
         roles = role_chances(RANKER, BOARD, one)
         assert sum(roles.values()) == pytest.approx(1)
         assert max(roles, key=roles.__getitem__) == one.spangram

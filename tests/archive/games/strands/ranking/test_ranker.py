@@ -80,12 +80,11 @@ def test_covers_are_ranked_by_confidence_and_keep_the_rules(
     ranker = Ranker(weights, vocabulary, meanings)
     pieces = ranker.board(PUZZLE, "cat, dog")
     ranking = ranker.rank_pieces(pieces, "cat, dog")
-    shares = [cover.confidence for cover in ranking.covers]
-    assert ranking.with_model
-    assert ranking.covers
+    shares = [cover.confidence for cover in ranking]
+    assert ranking
     assert np.isclose(sum(shares), 1)
     assert shares == sorted(shares, reverse=True)
-    for one in ranking.covers:
+    for one in ranking:
         cover = cover_of(pieces, one.scored, vocabulary)
         check_cover(PUZZLE, RULES, cover)
         assert {entry.word for entry in cover.entries} == one.words
@@ -104,7 +103,7 @@ def test_a_board_with_few_covers_takes_more_compounds(
     pieces = everything.board(PUZZLE, "cat, dog")
     whole = everything.rank_pieces(pieces, "cat, dog")
     assert len(pieces.found.compounds) > 1
-    assert len(whole.covers) > 1
+    assert len(whole) > 1
     found = ranker_module.ranked_board
 
     def ranked_board(puzzle, words, stop=None, kept=1):
@@ -153,9 +152,9 @@ def test_a_spangram_that_no_list_has_is_in_the_list(
     ranker = Ranker(weights, few, known if with_model else None)
     pieces = ranker.board(PUZZLE, "cat, dog")
     ranking = ranker.rank_pieces(pieces, "cat, dog")
-    assert pieces.tier == ranking.tier == WITH_STRIPS
+    assert pieces.tier == WITH_STRIPS
     strips = [
-        one for one in ranking.covers
+        one for one in ranking
         if "strip" in ranker.explain_words(pieces, one)[one.spangram]
     ]  # fmt: skip
     assert strips
@@ -179,7 +178,7 @@ def test_ranks_of_another_vocabulary_have_another_name(
 
 
 def test_a_board_without_a_cover_has_an_empty_ranking(weights: Weights, vocabulary: Vocabulary):
-    assert Ranker(weights, vocabulary, None).rank(board("XXXX XXXX", 1)).covers == ()
+    assert Ranker(weights, vocabulary, None).rank(board("XXXX XXXX", 1)) == ()
 
 
 def test_a_board_whose_number_of_words_is_unknown_is_refused(
