@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from nightgrid.solvers.canonical import canonical_json, digest
@@ -15,7 +14,6 @@ from nightgrid.solvers.pips.regions import (
     MAX_PIP,
     MAX_TARGET,
     REGION_TYPES,
-    TARGETED,
     Cell,
     Domino,
     ReadRegion,
@@ -78,9 +76,6 @@ class Puzzle:
         of it that no region holds is an error. Other keys are ignored.
         """
         obj = _object(value, place)
-        quickly = _read_sound(obj)
-        if quickly is not None:
-            return quickly
         faults = Faults()
         dominoes: list[Domino | None] = []
         regions: list[ReadRegion | None] = []
@@ -98,68 +93,6 @@ class Puzzle:
         pairs = [domino for domino in dominoes if domino is not None]
         check_dominoes(pairs, sum(len(region.cells) for region in sound), place)
         return cls(regions=tuple(sound), dominoes=tuple(pairs))
-
-
-_KINDS: dict[object, RegionType] = {str(kind): kind for kind in REGION_TYPES}
-
-
-def _read_sound(obj: Mapping[str, Any]) -> Puzzle | None:
-    """Read a board in which nothing is wrong, in a quarter of the time; None for all else.
-
-    It may return None for a board that is sound, never a board for one that is not: the careful
-    way says what is wrong, and where.
-    """
-    try:
-        dominoes, regions = obj["dominoes"], obj["regions"]
-        groups = [region["indices"] for region in regions]
-        kinds = [_KINDS[region["type"]] for region in regions]
-        targets = [region.get("target") for region in regions]
-        cells = list(chain.from_iterable(groups))
-        are_sound = (
-            obj.get("cells") is None
-            and _are(list, (dominoes, regions, *groups))
-            and all(groups)
-            and len(cells) == 2 * len(dominoes)
-            and 0 < len(cells) <= MAX_CELLS
-            and _are_pairs(dominoes, MAX_PIP)
-            and _are_pairs(cells, MAX_COORDINATE)
-            and len(set(map(tuple, cells))) == len(cells)
-            and all(map(_fits, kinds, targets))
-        )
-    except (AttributeError, KeyError, TypeError):
-        return None
-    if not are_sound:
-        return None
-    ordered = sorted(
-        (tuple(sorted(map(tuple, group))), kind, target)
-        for group, kind, target in zip(groups, kinds, targets, strict=True)
-    )
-    # What `__post_init__` checks and sorts is so.
-    puzzle = object.__new__(Puzzle)
-    of = tuple(Region(cells=group, type=kind, target=target) for group, kind, target in ordered)
-    object.__setattr__(puzzle, "regions", of)
-    halves = tuple(sorted((a, b) if a < b else (b, a) for a, b in dominoes))
-    object.__setattr__(puzzle, "dominoes", halves)
-    return puzzle
-
-
-def _are(kind: type, values: Iterable[object]) -> bool:
-    return set(map(type, values)) == {kind}
-
-
-def _are_pairs(pairs: Sequence[Any], most: int) -> bool:
-    """Return whether all are lists of two integers from 0 to `most`."""
-    if not (_are(list, pairs) and set(map(len, pairs)) == {2}):
-        return False
-    numbers = list(chain.from_iterable(pairs))
-    return _are(int, numbers) and min(numbers) >= 0 and max(numbers) <= most
-
-
-def _fits(kind: RegionType, target: object) -> bool:
-    """Return whether a target is one that a region of this type may have."""
-    if kind not in TARGETED:
-        return target is None
-    return type(target) is int and 0 <= target <= MAX_TARGET
 
 
 def _region_to_json(region: Region) -> dict[str, Any]:
@@ -222,6 +155,10 @@ def _integer(value: object, place: str, what: str, most: int) -> int:
 
 
 def _pair(value: object, place: str, what: str, most: int) -> tuple[int, int]:
+    if isinstance(value, list) and len(value) == 2:
+        a, b = value
+        if type(a) is type(b) is int and 0 <= a <= most and 0 <= b <= most:
+            return a, b
     if not isinstance(value, list) or len(value) != 2:
         raise InvalidPuzzleError(
             f"bad-{what}", place, f"expected a {what} as two integers, got {_shown(value)}"

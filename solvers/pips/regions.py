@@ -86,9 +86,8 @@ def check_regions(
         for j, cell in enumerate(region.cells):
             if cell is None:
                 continue
-            wrong = _wrong_cell(cell, i, f"{at}.indices[{j}]", seen)
-            if wrong is not None:
-                faults.add(wrong)
+            if cell in seen or min(cell) < 0 or max(cell) > MAX_COORDINATE:
+                faults.add(_wrong_cell(cell, i, f"{at}.indices[{j}]", seen))
             seen.setdefault(cell, i)
         if len(seen) > MAX_CELLS:
             message = f"expected at most {MAX_CELLS} cells on the board"
@@ -102,7 +101,7 @@ def check_regions(
 
 def _wrong_cell(
     cell: Cell, region: int, place: str, seen: Mapping[Cell, int]
-) -> InvalidPuzzleError | None:
+) -> InvalidPuzzleError:
     """Describe the fault of a cell of a region; `seen` has the region of each earlier cell."""
     if min(cell) < 0 or max(cell) > MAX_COORDINATE:
         return InvalidPuzzleError(
@@ -110,8 +109,6 @@ def _wrong_cell(
             place,
             f"expected coordinates from 0 to {MAX_COORDINATE}, got {list(cell)}",
         )
-    if cell not in seen:
-        return None
     if seen[cell] == region:
         return InvalidPuzzleError(
             "duplicate-cell",
