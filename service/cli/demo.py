@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,6 +31,7 @@ from nightgrid.service.terminal.console import (
     say_drawing,
     say_table,
 )
+from nightgrid.service.terminal.encoded import plain_row
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural
@@ -105,38 +105,27 @@ def demo(
     return code
 
 
-def counts_by_date(lake: Lake, game: str) -> Iterator[dict[str, Any]]:
+def counts_by_date(lake: Lake, game: str) -> list[dict[str, Any]]:
     """Read the counts by date, as JSON values."""
     from nightgrid.archive.lake.tables import COUNTS_BY_DATE
     from nightgrid.archive.results.gold.gold import COUNTS_PATH
 
-    table = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE)
-    for row in table.to_pylist():
-        if row["game"] != game:
-            continue
-        count = row["count"]
-        yield row | {
-            "date": row["date"].isoformat(),
-            "count": None if count is None else int(count),
-        }
+    rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
+    return [plain_row(row) for row in rows if row["game"] == game]
 
 
 def say_result(lake: Lake, address: str, games: Sequence[str]) -> None:
     """Draw the last board of the first game with its solution, and show what was counted."""
     from nightgrid.archive.lookup.boards import find_boards
-    from nightgrid.archive.lookup.reference import DateReference
+    from nightgrid.archive.lookup.reference import read_reference
 
-    counts = {game: list(counts_by_date(lake, game)) for game in games}
-    last = max((row for row in counts[games[0]]), key=lambda row: row["date"], default=None)
-    if last is None:
+    counts = {game: counts_by_date(lake, game) for game in games}
+    if not counts[games[0]]:
         return
-    date = dt.date.fromisoformat(last["date"])
-    board = find_boards(lake, DateReference(game=games[0], date=date))[-1]
-    (row,) = (
-        row
-        for row in counts[games[0]]
-        if (row["date"], row["level"]) == (last["date"], board.published.level)
-    )
+    last = max(row["date"] for row in counts[games[0]])
+    board = find_boards(lake, read_reference(f"{games[0]}/{last}"))[-1]
+    here = (last, board.published.level)
+    row = next(row for row in counts[games[0]] if (row["date"], row["level"]) == here)
     _say_board(board, row)
     _say_counts(counts)
     say()

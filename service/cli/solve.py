@@ -42,9 +42,10 @@ from nightgrid.service.terminal.console import (
     Exit,
     emit,
     emit_end,
-    emit_item,
     emit_start,
+    emit_text,
     exit_for,
+    json_line,
     say,
     say_drawing,
 )
@@ -265,7 +266,7 @@ class _Solve:
         for count, solution in enumerate(stream, start=1):
             kept = kept or (solution,)
             if self.json:
-                emit_item(self.game.solution_to_json(solution), first=count == 1)
+                emit_text(json_line(self.game.solution_to_json(solution)), first=count == 1)
             elif count > 1 and plug.lists_lines:
                 say(f"{count:,}: {shown.line(solution)}")
             else:

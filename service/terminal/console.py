@@ -113,13 +113,8 @@ def emit_start(head: Mapping[str, Any], key: str) -> None:
 
 
 def emit_text(text: str, *, first: bool) -> None:
-    """Write one item of that list which is JSON already."""
+    """Write one item of that list, which is JSON already."""
     sys.stdout.write(text if first else f",{text}")
-
-
-def emit_item(value: Any, *, first: bool) -> None:
-    """Write one item of the list that emit_start began."""
-    emit_text(json_line(value), first=first)
 
 
 def emit_end(tail: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +23,6 @@ SERVER_PATIENCE_S = 20.0
 STOPPED = "stopped; the same command goes on"
 AGAIN_EVERY_S = 30.0
 """An outage that goes on is printed again after this."""
-SHORT_S = 1.5
-"""An outage that is over sooner is not printed: servers are started again within a moment."""
 
 
 @contextmanager
@@ -35,53 +32,28 @@ def run_shown(settings: RunSettings, what: str) -> Iterator[None]:
     from nightgrid.workers.tracing import begin_tracing
 
     begin_tracing(settings.workers.trace_url, what)
-    with sigterm_as_interrupt(), outages_shown(), logged_to(settings.workers.driver_log_path):
+    log = settings.workers.driver_log_path
+    with sigterm_as_interrupt(), outages.notifying(OutageNotes()), logged_to(log):
         yield
-
-
-@contextmanager
-def outages_shown() -> Iterator[None]:
-    """Show on standard error what does not answer while the body runs."""
-    shown = OutageNotes()
-    try:
-        with outages.notifying(shown):
-            yield
-    finally:
-        shown.close()
 
 
 class OutageNotes:
     """A nightgrid.archive.outages.Listener that prints outages."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Outage] = {}
         self._told_at: dict[str, float] = {}
 
     def begin(self, outage: Outage) -> None:
-        """Print an outage once it has lasted, and one that goes on now and then."""
-        is_new = outage.what not in self._open
-        self._open[outage.what] = outage
-        if is_new:
-            timer = threading.Timer(SHORT_S, self._tell, (outage.what,))
-            timer.daemon = True
-            timer.start()
-        elif time.monotonic() - self._told_at.get(outage.what, float("inf")) >= AGAIN_EVERY_S:
-            self._tell(outage.what)
-
-    def _tell(self, what: str) -> None:
-        if (outage := self._open.get(what)) is not None:
-            self._told_at[what] = time.monotonic()
-            note(sentence(outage, time.monotonic()))
+        """Print an outage, and one that goes on now and then."""
+        now_s = time.monotonic()
+        if now_s - self._told_at.get(outage.what, float("-inf")) >= AGAIN_EVERY_S:
+            self._told_at[outage.what] = now_s
+            note(sentence(outage, now_s))
 
     def end(self, what: str, *, answers: bool) -> None:
-        """Forget an outage; print that its source answers again, if the outage was printed."""
-        self._open.pop(what, None)
+        """Forget an outage; print that its source answers again."""
         if self._told_at.pop(what, None) is not None and answers:
             note(f"{what} answers again")
-
-    def close(self) -> None:
-        """Print no more."""
-        self._open.clear()
 
 
 def sentence(outage: Outage, now_s: float) -> str:
