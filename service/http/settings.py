@@ -6,7 +6,7 @@ import ipaddress
 import socket
 from dataclasses import dataclass, field
 
-from nightgrid.service.http.guard.origins import hosts_of
+from nightgrid.service.http.guard.origins import LOOPBACK_NAMES
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.settings import Settings
 
@@ -56,5 +56,11 @@ class ServiceSettings:
 
     @property
     def hosts(self) -> frozenset[str] | None:
-        """The names that requests may call the service by; None for any."""
-        return hosts_of(self.workers.http_hosts, self.host, is_loopback=self.is_loopback)
+        """The names that requests may call the service by; None for any.
+
+        A service on loopback goes by names of loopback and by its host unless they are set.
+        """
+        given = [name.strip("[] ") for name in self.workers.http_hosts.lower().split(",")]
+        if any(given):
+            return frozenset(filter(None, given))
+        return LOOPBACK_NAMES | {self.host.lower()} if self.is_loopback else None

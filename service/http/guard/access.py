@@ -6,7 +6,6 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Condition
 from typing import Any
 
@@ -33,20 +32,6 @@ KEY = Depends(HTTPBearer(auto_error=False, scheme_name="key"))
 """Describes the key in the OpenAPI document; the guard checks it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """Who sent a request."""
-
-    name: str
-    """The name of its key; "" for a client without one."""
-    jobs: int | None = None
-    """Jobs that it may have open at once; None: any number."""
-
-
-ANY = Client(name="")
-"""A client of a service that wants no keys."""
-
-
 class Access:
     """Checks the key of every request, and how many it sends a minute."""
 
@@ -57,14 +42,15 @@ class Access:
         self._keys = cached(known, condition=Condition())(lambda: read_keys(lake()))
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
-    async def client(self, path: str, headers: Headers) -> Client:
-        """Identify the client. Raises Problem without the key that is required, and over its rate.
+    async def key(self, path: str, headers: Headers) -> Key | None:
+        """Return the key of a request, if it has one. Raises Problem without one that is required,
+        and over its rate.
 
         A key that is given and wrong is refused even where none is wanted.
         """
         given = headers.getlist("authorization")
         if not given and not (self._required and wants_key(path)):
-            return ANY
+            return None
         scheme, _, text = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         if scheme.lower() != "bearer":
             raise _refused("expected the header Authorization: Bearer KEY")
@@ -79,7 +65,7 @@ class Access:
                 f"this key may send {plural(key.per_minute, 'request')} a minute",
                 headers={"Retry-After": str(max(1, math.ceil(wait_s)))},
             )
-        return Client(name=key.name, jobs=key.jobs)
+        return key
 
 
 def wants_key(path: str) -> bool:

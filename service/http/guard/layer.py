@@ -73,7 +73,7 @@ class Guard:
 
     Refused are, in this order: other hosts, pages of other sites, clients without a key or over
     their rate, bodies of other types, too large or not strict JSON. What it lets through
-    has `request.state.client`. A body that has an early reply is not parsed.
+    has `request.state.key`. A body that has an early reply is not parsed.
     """
 
     def __init__(
@@ -112,8 +112,7 @@ class Guard:
         headers, method = Headers(scope=scope), scope["method"]
         check_host(headers, self._hosts)
         check_origin(method, headers)
-        client = await self._access.client(scope["path"], headers)
-        scope.setdefault("state", {})["client"] = client
+        scope.setdefault("state", {})["key"] = await self._access.key(scope["path"], headers)
         # No other method has a body here: the router answers 405.
         if method != "POST":
             return self._app, receive

@@ -19,18 +19,6 @@ FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 """What a browser says of a request from a page of another origin."""
 
 
-def hosts_of(names: str, host: str, *, is_loopback: bool) -> frozenset[str] | None:
-    """Return the names that requests may call the service by; None for any.
-
-    `names` has them separated by commas; without, a service on loopback goes by names of loopback
-    and by `host`.
-    """
-    given = frozenset(name.strip("[] ").lower() for name in names.split(",") if name.strip())
-    if given:
-        return given
-    return LOOPBACK_NAMES | {host.lower()} if is_loopback else None
-
-
 def check_host(headers: Headers, hosts: frozenset[str] | None) -> None:
     """Raise Problem for a request under a name that is none of `hosts`."""
     if hosts is None:

@@ -97,7 +97,7 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
         method=method,
         route=route,
         status=status,
-        client=getattr(scope.get("state", {}).get("client"), "name", ""),
+        client=getattr(scope.get("state", {}).get("key"), "name", ""),
         seconds=round(seconds, 4),
     )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.guard.access import Client
+from nightgrid.service.http.guard.keys import Key
 from nightgrid.service.http.problems import Problem
 from nightgrid.solvers.sentences import plural
 from nightgrid.workers.driver.progress import clock_time
@@ -18,9 +18,9 @@ JOB_S = 0.05
 RETRY_AFTER_S = 5
 
 
-def client_for(client: Client) -> str:
+def client_for(key: Key | None) -> str:
     """Name a client in submissions by its API key; empty without one."""
-    return client_name("key", client.name) if client.name else ""
+    return "" if key is None else client_name("key", key.name)
 
 
 def in_same_class(wanted: Iterable[Wanted], expected_s: float, settings: Settings) -> list[Wanted]:
@@ -33,7 +33,7 @@ def in_same_class(wanted: Iterable[Wanted], expected_s: float, settings: Setting
 
 
 def check_admission(
-    lake: Lake, settings: Settings, client: Client, job_id: str, expected_s: float
+    lake: Lake, settings: Settings, key: Key | None, job_id: str, expected_s: float
 ) -> None:
     """Raise Problem with 429 for a job that would wait too long, or is one too many of its key.
 
@@ -43,13 +43,13 @@ def check_admission(
     wanted = open_jobs(lake).wanted
     if job_id in wanted:
         return
-    if client.jobs is not None:
-        name = client_for(client)
+    if key is not None:
+        name = client_for(key)
         mine = [job for job in wanted.values() if name in {each.client for each in job.submissions}]
-        if len(mine) >= client.jobs:
+        if len(mine) >= key.jobs:
             raise Problem(
                 "too-many-jobs",
-                f"this key may have {plural(client.jobs, 'job')} open at once",
+                f"this key may have {plural(key.jobs, 'job')} open at once",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
     is_small = expected_s <= settings.ondemand_seconds

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from structlog.contextvars import bind_contextvars
 
 from nightgrid.service.asking import COMMAND_LINE, Asked
-from nightgrid.service.http.guard.access import Client
+from nightgrid.service.http.guard.keys import Key
 from nightgrid.service.http.guard.posted import SolveBody, budget_of, posted_board
 from nightgrid.service.http.lake.parameters import Parameters
 from nightgrid.service.http.problems import HEX_ID, Problem
@@ -56,7 +56,7 @@ async def post_solve(
 ) -> Response:
     """Ask something about a board; what the lake knows is answered at once."""
     ends_at = time.monotonic() + wait_of(prefer)
-    lake, settings, client = service.lake, service.settings.workers, request.state.client
+    lake, settings, key = service.lake, service.settings.workers, request.state.key
     board = await asyncio.to_thread(posted_board, lake, body, settings)
     asked, budget = board.asked, budget_of(body, settings)
     bind_contextvars(job=asked.job_id, puzzle=asked.puzzle_id, game=asked.question.game)
@@ -64,7 +64,7 @@ async def post_solve(
     if solve is None:
         is_tried = getattr(request.state, TRIED, False)
         expected_s = max(board.expected_s, OVERTIME_S if is_tried else 0.0)
-        await asyncio.to_thread(_begin, service, body, asked, budget, expected_s, client)
+        await asyncio.to_thread(_begin, service, body, asked, budget, expected_s, key)
         solve = await _until_over(service, asked.job_id, ends_at)
         if solve is None:
             raise TransientError(f"job {asked.job_id} is gone")
@@ -107,11 +107,11 @@ def _begin(
     asked: Asked,
     budget: Budget | None,
     expected_s: float,
-    client: Client,
+    key: Key | None,
 ) -> None:
     """Submit a question that the lake does not know the answer to."""
     job_id, settings = asked.job_id, service.settings.workers
-    check_admission(service.lake, settings, client, job_id, expected_s)
+    check_admission(service.lake, settings, key, job_id, expected_s)
     service.views.note_times(job_id, None, None)
     try:
         submit(
@@ -122,7 +122,7 @@ def _begin(
             settings,
             budget=budget,
             deadline_at=None if body.deadline_s is None else time.time() + body.deadline_s,
-            client=client_for(client),
+            client=client_for(key),
             expected_s=expected_s,
         )
     except TransientError:
@@ -166,7 +166,7 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
 @router.delete("/solves/{job_id}", response_model=Solve)
 async def delete_solve(job_id: str, request: Request, service: Here) -> Response:
     """Want a job no more; it is cancelled unless another client wants it."""
-    leaving = client_for(request.state.client)
+    leaving = client_for(request.state.key)
     bind_contextvars(job=job_id)
 
     def leave() -> dict[str, Any]:

@@ -20,15 +20,17 @@ from nightgrid.service.http.guard import access as access_module
 from nightgrid.service.http.guard.access import Access, check_exposure
 from nightgrid.service.http.guard.keys import add_key, revoke_key
 from nightgrid.service.http.guard.layer import HEADERS, Guard
-from nightgrid.service.http.guard.origins import hosts_of
+from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.workers.settings import Settings
 
 JSON = {"content-type": "application/json"}
 
 
 async def _echo(request: Request) -> Response:
     body = await request.body()
-    return JSONResponse({"client": request.state.client.name, "body": body.decode()})
+    key = request.state.key
+    return JSONResponse({"client": key.name if key else "", "body": body.decode()})
 
 
 async def _none(*_: object) -> None:
@@ -59,7 +61,7 @@ def make(lake: Lake) -> Iterator[Callable[..., TestClient]]:
         guard = Guard(
             Starlette(routes=routes),
             access=Access(lambda: lake, required=required),
-            hosts=hosts_of(hosts, host, is_loopback=host == "127.0.0.1"),
+            hosts=ServiceSettings(workers=Settings(http_hosts=hosts), host=host).hosts,
             body_bytes=1024,
             early_reply=_none,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.http.guard.access import ANY, Client
+from nightgrid.service.http.guard.keys import Key
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.solves import admission as module
 from nightgrid.service.http.solves.admission import check_admission, client_for
@@ -39,10 +39,10 @@ def test_small_jobs_wait_for_small_ones_and_large_ones_for_large_ones(
 ) -> None:
     monkeypatch.setattr(module, "JOB_S", 0.0)
     jobs = submitted(lake, 1, 10, 9.0)
-    check_admission(lake, SETTINGS, ANY, NEW, expected_s=90.0)
-    check_admission(lake, SETTINGS, ANY, jobs[0], expected_s=1.0)
+    check_admission(lake, SETTINGS, None, NEW, expected_s=90.0)
+    check_admission(lake, SETTINGS, None, jobs[0], expected_s=1.0)
     with pytest.raises(Problem) as caught:
-        check_admission(lake, SETTINGS, ANY, NEW, expected_s=1.0)
+        check_admission(lake, SETTINGS, None, NEW, expected_s=1.0)
     assert (caught.value.kind.status, caught.value.slug) == (429, "queue-full")
     assert caught.value.detail == (
         "a new job would wait about 45 s for the jobs that come first; expected at most 30 s"
@@ -52,13 +52,14 @@ def test_small_jobs_wait_for_small_ones_and_large_ones_for_large_ones(
 
 def test_a_large_job_is_refused_where_a_small_one_is_taken(lake: Lake) -> None:
     submitted(lake, 2, 2, 20.0)
-    check_admission(lake, SETTINGS, ANY, NEW, expected_s=1.0)
+    check_admission(lake, SETTINGS, None, NEW, expected_s=1.0)
     with pytest.raises(Problem):
-        check_admission(lake, SETTINGS, ANY, NEW, expected_s=11.0)
+        check_admission(lake, SETTINGS, None, NEW, expected_s=11.0)
 
 
 def test_a_key_has_so_many_jobs_open_however_it_asks(lake: Lake) -> None:
-    alice, bob = Client(name="alice", jobs=2), Client(name="bob", jobs=2)
+    limits = {"digest": "0" * 64, "per_minute": 1, "jobs": 2, "created_at": ""}
+    alice, bob = (Key.model_validate({"name": name, **limits}) for name in ("alice", "bob"))
     submit, boards = submit_without_server(lake, SETTINGS), generate_many(3, 2, [PRESETS["easy"]])
     jobs = []
     for board, _ in boards:
