@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nightgrid.archive.corpus.corpus import Corpus
-from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.cluster import OwnWorkers
-from nightgrid.flows.count.settings import CountSettings, asked_of, first_run, run_name
+from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.logs import log_path, log_to
-from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
-from nightgrid.workers.runs.manifest import count_segments, has_plan, has_run, open_run
-from nightgrid.workers.runs.plan.plan_pass import Asking
+from nightgrid.workers.runs.finishing.ended import ensure_plan
+from nightgrid.workers.runs.manifest import count_segments, has_plan, open_run
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.status import is_cancelled, read_run_status
 
@@ -94,8 +92,8 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
         # No earlier call can have answered it: workers will be needed.
         planner.workers.begin()
     lake, asking = settings.lake, asked_of(settings, corpus)
-    run_id = _whole_run(asking, corpus)
-    known = has_run(lake, run_id)
+    run_id = run_name(asking, corpus)
+    known = ensure_plan(lake, run_id) is not None
     finished = known and read_run_status(lake, run_id).finished
     planned = PlannedCount(run_id=run_id, resumed=known, finished=finished)
     if finished or (is_cancelled(lake, run_id) and not settings.resume):
@@ -110,25 +108,6 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
     return replace(
         planned, finished=has_plan(lake, run_id) and not open_run(lake, run_id).job_count
     )
-
-
-def _whole_run(asking: Asking, corpus: Corpus) -> str:
-    """Name the run of a count; make again what it has lost of its plan and results.
-
-    That comes before it is asked which results of other runs were dropped.
-    """
-    first = first_run(asking, corpus)
-    _make_whole(asking.lake, first)
-    run_id = run_name(asking, corpus)
-    # Most often it is the first one; to look at all its results takes a while.
-    if run_id != first:
-        _make_whole(asking.lake, run_id)
-    return run_id
-
-
-def _make_whole(lake: Lake, run_id: str) -> None:
-    if ensure_plan(lake, run_id) is not None:
-        ensure_results(lake, run_id)
 
 
 def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:

@@ -93,28 +93,22 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     )
 
 
-def first_run(asking: Asking, corpus: Corpus) -> str:
-    """Name the run that answers this question about this corpus, unless there is more to work."""
-    run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
-    return next_name(asking.lake, run_id, more=False)
-
-
 def run_name(asking: Asking, corpus: Corpus) -> str:
     """Name the run that answers this question about this corpus.
 
     The same command finds it again, however far it is, without planning a million jobs again. Once
-    it has ended, what is to be worked again has a run of its own, and so has what it took for
-    answered and retention has dropped since.
+    it has ended, what is to be worked again has a run of its own, and so has what lacks an answer
+    since.
     """
-    name = first_run(asking, corpus)
-    if not is_finished(asking.lake, name):
-        return name
-    more = lacks_answers(asking, corpus)
-    run_id = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
-    return next_name(asking.lake, run_id, more=True) if more else name
+    lake = asking.lake
+    begun = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
+    name = next_name(lake, begun, more=False)
+    if is_finished(lake, name) and _lacks_answers(asking, corpus):
+        name = next_name(lake, begun, more=True)
+    return name
 
 
-def lacks_answers(asking: Asking, corpus: Corpus) -> bool:
+def _lacks_answers(asking: Asking, corpus: Corpus) -> bool:
     """Return whether puzzles have to be worked: again, or since answers were dropped or lost."""
     from nightgrid.workers.runs.job_keys import name_jobs, read_answers
 

@@ -51,7 +51,7 @@ def _install_faults() -> None:
     read_only = "NIGHTGRID_CHAOS_READ_ONLY" in os.environ
     no_room = "NIGHTGRID_CHAOS_NO_ROOM" in os.environ
     write_note, solve_rows = chunks.write_note, chunks.solve_rows
-    link, put = disk.link, disk.put
+    link, commit = disk._link, disk.LocalFolder.commit  # noqa: SLF001 - a fault goes in there
     ids: list[str] = []  # of the boards of the chunk in hand: workers themselves do not read them
 
     def noted(lake: Any, ref: Any, note: Any) -> None:
@@ -79,19 +79,19 @@ def _install_faults() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return link(staged, target)
 
-    def scarce_put(*arguments: Any, **others: Any) -> bool:
+    def scarce_commit(*arguments: Any, **others: Any) -> bool:
         if read_only:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         if no_room:
             raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
         if (folder / DISK_FULL).exists():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return put(*arguments, **others)
+        return commit(*arguments, **others)
 
     chunks.write_note = noted
-    disk.put = scarce_put
+    disk.LocalFolder.commit = scarce_commit
     chunks.solve_rows = faulty_rows
-    disk.link = deadly_link
+    disk._link = deadly_link  # noqa: SLF001
 
 
 def _ids(name: str) -> set[str]:
