@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reductions.problems.letters import distinct_letters
 from nightgrid.solvers.sentences import plural
+from nightgrid.solvers.strands.generate import MIXING, filling_path
 
 Cell = tuple[int, int]
 """(row, column), 0-based."""
@@ -20,8 +22,6 @@ to its second."""
 
 EMPTY = "."
 CELLS_MAX = 4096
-_BACKBITES = 20
-"""Moves for each cell after which a random path has little left of the one it began as."""
 _STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
@@ -105,13 +105,7 @@ def random_flow_free(rows: int, columns: int, colours: int, seed: int) -> FlowFr
             f"{colours} colours on {rows} x {columns} cells; expected two cells or more for each"
         )
     draw = random.Random(seed)
-    path = [
-        (r, c)
-        for r in range(rows)
-        for c in (range(columns) if r % 2 == 0 else reversed(range(columns)))
-    ]
-    for _ in range(_BACKBITES * size):
-        _backbite(path, rows, columns, draw)
+    path = next(islice(filling_path(draw.random, rows, columns, _STEPS), MIXING, None))
     sizes = [2] * colours
     for _ in range(size - 2 * colours):
         sizes[draw.randrange(colours)] += 1
@@ -122,14 +116,3 @@ def random_flow_free(rows: int, columns: int, colours: int, seed: int) -> FlowFr
             grid[r][c] = colour
         start += length
     return FlowFree(rows=tuple("".join(row) for row in grid))
-
-
-def _backbite(path: list[Cell], rows: int, columns: int, draw: random.Random) -> None:
-    """Join one end of a path to a neighbour on it, and open the path where that closes a ring."""
-    if draw.random() < 0.5:
-        path.reverse()
-    i, j = draw.choice(_STEPS)
-    r, c = path[-1][0] + i, path[-1][1] + j
-    if 0 <= r < rows and 0 <= c < columns:
-        at = path.index((r, c))
-        path[at + 1 :] = path[:at:-1]

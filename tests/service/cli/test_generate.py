@@ -21,7 +21,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 @pytest.mark.parametrize(
     ("game", "days", "boards"),
-    [("pips", 30, "3 boards"), ("strands", 5, "1 board"), ("letterboxed", 5, "1 board")],
+    [("pips", 30, "3 boards"), ("letterboxed", 5, "1 board")],
 )
 def test_bundled_sample_is_what_generate_writes(
     invoke: Invoke, tmp_path: Path, game: str, days: int, boards: str
