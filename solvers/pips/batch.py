@@ -94,19 +94,15 @@ def count_rows(rows: Rows, budget: Budget, into: Counts) -> None:
 def count_again(rows: Rows, budget: Budget, into: Counts) -> None:
     """Count one board with the whole budget's memory, after `count_rows` ran out of it.
 
-    Longer keys, a larger forest and larger tables are tried at most once each.
+    Longer keys follow where these are what it takes.
     """
     row = int(rows.start)
-    width, wide_forest, tried = NARROW, False, False
-    while is_capacity(int(into.costs[row, CODE])):
-        code = int(into.costs[row, CODE])
-        if code == spaces.KEY_TOO_LONG and width is NARROW:
-            width = WIDE
-        elif code == spaces.FOREST_TOO_LARGE and not wide_forest:
-            wide_forest = True
-        elif tried:
+    tried: tuple[int, ...] | None = None
+    while is_capacity(code := int(into.costs[row, CODE])):
+        width = WIDE if code == spaces.KEY_TOO_LONG else tried or NARROW
+        if width is tried:
             return
-        tried = True
-        work = allocate_for_budget(width, budget.table_bytes, wide_forest=wide_forest)
+        tried = width
+        work = allocate_for_budget(width, budget.table_bytes)
         heed(work, budget)
         _count_rows(work, rows, budget.nodes, int(budget.seconds * 1e9), into)

@@ -11,13 +11,10 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.letterboxed.solution import Chain
 
-SUBSETS_MAX = 6
-"""Words of a chain up to which all their subsets are looked up."""
 CLOCK_STEPS = 16
 """Steps of the search between two looks at the clock."""
 
@@ -46,22 +43,13 @@ def disjoint_chains(chains: Iterable[Chain], budget: Budget | None = None) -> Di
     first: dict[frozenset[str], Chain] = {}
     for chain in sorted(chains, key=lambda chain: chain.order):
         first.setdefault(frozenset(chain.words), chain)
-    # A chain whose words are a part of another's is never the worse choice.
-    minimal = [words for words in first if not _holds_another(words, first)]
-    if all(len(words) <= 2 for words in minimal):
-        chosen = _matching(minimal)
+    if all(len(words) <= 2 for words in first):
+        chosen = _matching(list(first))
         bound = len(chosen)
     else:
-        chosen, bound = _Packing(minimal, budget or Budget()).solve()
+        chosen, bound = _Packing(list(first), budget or Budget()).solve()
     found = sorted((first[words] for words in chosen), key=lambda chain: chain.order)
     return DisjointChains(chains=tuple(found), bound=bound)
-
-
-def _holds_another(words: frozenset[str], known: dict[frozenset[str], Chain]) -> bool:
-    if len(words) > SUBSETS_MAX:
-        return False
-    parts = (part for size in range(1, len(words)) for part in combinations(words, size))
-    return any(frozenset(part) in known for part in parts)
 
 
 def _matching(edges: Sequence[frozenset[str]]) -> list[frozenset[str]]:

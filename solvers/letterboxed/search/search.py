@@ -27,14 +27,14 @@ DISTINCT_LETTERS_MAX = 64
 class Search:
     """One board and one budget, which everything that is asked of it shares."""
 
-    def __init__(self, model: Model, budget: Budget, engine: str | None = None) -> None:
+    def __init__(self, model: Model, budget: Budget) -> None:
         self.model = model
         self.budget = budget
         self.statistics = Statistics()
         self.deadline_ns = budget.deadline_ns()
         self.sizes = np.diff(model.offsets).astype(np.int32)
         distinct_letters = model.distinct and len(model.alphabet) <= DISTINCT_LETTERS_MAX
-        self.engine = engine or ("distinct" if distinct_letters else "general")
+        self.engine = "distinct" if distinct_letters else "general"
 
     @cached_property
     def start(self) -> npt.NDArray[np.uint64]:

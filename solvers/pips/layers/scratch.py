@@ -45,11 +45,9 @@ def allocate(width: tuple[int, ...], table_bytes: int, nodes: int) -> Work:
     )
 
 
-def allocate_for_budget(width: tuple[int, ...], table_bytes: int, *, wide_forest: bool) -> Work:
-    """Allocate for one large board; a wide forest takes a quarter of the budget at most."""
-    nodes = SMALL_NODES
-    if wide_forest:
-        nodes = max(min(table_bytes // 4 // NODE_BYTES, MOST_NODES), 64)
+def allocate_for_budget(width: tuple[int, ...], table_bytes: int) -> Work:
+    """Allocate for one large board, whose forest takes a quarter of the budget at most."""
+    nodes = max(min(table_bytes // 4 // NODE_BYTES, MOST_NODES), 64)
     return allocate(width, max(table_bytes - nodes * NODE_BYTES, 4096), nodes)
 
 
