@@ -65,13 +65,10 @@ class NormaliseReport:
 
     payloads: int = 0
     """Sightings that were not normalised before."""
-    sound: int = 0
-    """Those of them that hold a puzzle without a fault."""
     editions_added: int = 0
     """New (date, level) pairs."""
     revisions_added: int = 0
     """Boards that replaced another one on their date and level."""
-    puzzles_added: int = 0
     quarantined: dict[str, int] = field(default_factory=dict)
     """New quarantine rows by rule."""
     faults: list[dict[str, Any]] = field(default_factory=list)
@@ -219,11 +216,8 @@ def _normalise_batch(
 ) -> None:
     editions: list[_Edition] = []
     faults: list[dict[str, Any]] = []
-    new = {(sighting.date, sighting.sequence) for sighting in raw.new}
     for date in dates:
         found = read_date(raw, reads, date)
-        sound = {s.sequence for s, item in found if isinstance(item, Published)}
-        report.sound += sum((date, sequence) in new for sequence in sound)
         published = (item for item in found if isinstance(item[1], Published))
         editions += _revisions(published, tables.game)
         faults += _quarantine_rows(item for item in found if isinstance(item[1], Fault))
@@ -231,7 +225,7 @@ def _normalise_batch(
     # Words before puzzles before editions: nothing ever refers to what the lake lacks.
     add_dictionaries(tables.lake, words_of(boards.values()))
     rows = puzzles_table(tables.game, list(boards.values()))
-    report.puzzles_added += add_puzzles(tables.lake, tables.game.name, rows)
+    add_puzzles(tables.lake, tables.game.name, rows)
     path = quarantine_path(tables.game.name)
     tables.quarantine, added = _commit(
         tables.lake, path, tables.quarantine, dates, faults, _QUARANTINE_KEY

@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import nightgrid.solvers.lexicon
-from nightgrid.archive.words import lexicon_cache
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.lexicon.compile import compile_lexicon, compile_text, digest_of, text_of
+from nightgrid.solvers.kernel.cache_folder import cache_base, fill_file, kept_arrays, mapped_arrays
+from nightgrid.solvers.lexicon.compile import (
+    COMPILE_VERSION,
+    compile_lexicon,
+    compile_text,
+    digest_of,
+    sealed,
+    text_of,
+)
 from nightgrid.solvers.lexicon.english import english_phrases, english_words
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
@@ -55,7 +62,7 @@ def open_lexicon(lake: Lake, lexicon_id: str) -> Lexicon:
     if not lexicon_id.isalnum() or not lexicon_id.isascii():
         raise PermanentError(f"lexicon id is {lexicon_id!r}; expected hexadecimal digits")
     if lexicon_id not in _opened:
-        found = lexicon_cache.cached(lexicon_id)
+        found = _cached(lexicon_id)
         if found is None:
             found = _from_lake(lake, lexicon_id)
         _opened[lexicon_id] = found
@@ -82,11 +89,33 @@ def _source(*fields: str) -> str:
 
 
 def _made(source: str, compiled: Callable[[], Lexicon]) -> Lexicon:
-    found = lexicon_cache.known(source)
+    """Open the lexicon that a source became: a note names it, once it was compiled here."""
+    note = cache_base() / "lexicons" / "sources" / source
+    try:
+        found = _cached(note.read_text())
+    except (OSError, ValueError):
+        found = None
     if found is None:
-        found = lexicon_cache.keep(compiled())
-        lexicon_cache.note(source, found.lexicon_id)
+        found = keep(compiled())
+        lexicon_id = found.lexicon_id
+        fill_file(note, lambda path: path.write_text(lexicon_id))
     return _opened.setdefault(found.lexicon_id, found)
+
+
+def _cached(lexicon_id: str) -> Lexicon | None:
+    """Map a lexicon read-only, or return None when this machine has no copy."""
+    arrays = mapped_arrays(_folder(lexicon_id))
+    return None if arrays is None else sealed(lexicon_id, arrays)
+
+
+def keep(lexicon: Lexicon) -> Lexicon:
+    """Write a lexicon's arrays into the cache; return it mapped from there."""
+    name = lexicon.lexicon_id
+    return sealed(name, kept_arrays(_folder(name), lexicon.arrays))
+
+
+def _folder(lexicon_id: str) -> Path:
+    return cache_base() / "lexicons" / f"{lexicon_id}-{COMPILE_VERSION}"
 
 
 def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:
@@ -102,7 +131,7 @@ def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:
     text = lake.read_bytes(path)
     if digest_of(text) != lexicon_id:
         raise PermanentError(f"{path} is damaged: its text has the id {digest_of(text)}")
-    return lexicon_cache.keep(compile_text(text))
+    return keep(compile_text(text))
 
 
 def _read(path: Path) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.words import lexicon_cache, lexicons
+from nightgrid.archive.words import lexicons
 from nightgrid.archive.words.lexicons import (
     default_lexicon,
     keep_lexicon,
@@ -187,7 +187,7 @@ def test_a_damaged_copy_is_made_again_and_never_used(small_default, cache, other
     (folder,) = cache.glob(f"{sound.lexicon_id}*")
     other_machine("cache")
     damage(folder)
-    assert lexicon_cache.cached(sound.lexicon_id) is None
+    assert lexicons._cached(sound.lexicon_id) is None
     assert same(sound, default_lexicon())
     other_machine("cache")
     assert same(sound, default_lexicon())
@@ -200,7 +200,7 @@ def test_a_machine_without_room_for_a_cache_works_without(
 ):
     blocked = tmp_path / "a file"
     blocked.write_text("")
-    monkeypatch.setattr(lexicon_cache, "cache_base", lambda: blocked)
+    monkeypatch.setattr(lexicons, "cache_base", lambda: blocked)
     lexicon = default_lexicon()
     assert same(lexicon, compile_lexicon(WORDS, PHRASES))
     assert not mapped(lexicon.letters)
@@ -214,14 +214,14 @@ def test_a_write_that_fails_half_way_leaves_nothing_behind(cache, monkeypatch):
 
     lexicon = compile_lexicon(WORDS)
     monkeypatch.setattr(np, "save", full)
-    assert same(lexicon_cache.keep(lexicon), lexicon)
+    assert same(lexicons.keep(lexicon), lexicon)
     assert list(cache.iterdir()) == []
 
 
 def test_writers_at_the_same_time_leave_one_sound_copy(cache):
     lexicon = compile_lexicon((f"{a}{b}{c}", 100) for a in "ABCDE" for b in "ABCDE" for c in "XYZ")
     with ThreadPoolExecutor(8) as pool:
-        kept = list(pool.map(lexicon_cache.keep, [lexicon] * 24))
+        kept = list(pool.map(lexicons.keep, [lexicon] * 24))
     assert all(same(lexicon, one) for one in kept)
     assert mapped(kept[-1].letters)
     assert len(list(cache.iterdir())) == 1
