@@ -111,10 +111,6 @@ def test_a_night_brings_it_from_payloads_to_gold(
     assert valid == {date: None if p["solution"] is None else True for date, p in archive.items()}
 
 
-def test_helps_name_it(nightgrid: Run) -> None:
-    assert "3 for Coins" in " ".join(nightgrid("generate", "--help").stdout.split())
-
-
 @pytest.mark.long(short="tests/fifth_game/test_fifth_game.py::test_it_is_solved_on_demand")
 @pytest.mark.cluster
 def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> None:

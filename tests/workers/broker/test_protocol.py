@@ -68,8 +68,9 @@ def test_files_of_a_run_have_the_keys_of_their_examples(lake, run_folder):
     assert set(example("answered_count")) == set(read(lake, f"{run_folder}/plan.json"))
     asked = next(e for e in EXAMPLES if "puzzle_count" in e and "answered_count" not in e)
     assert set(asked) == set(read(lake, f"{run_folder}/asked.json"))
-    metadata = lake.schema(f"{run_folder}/manifest/seg-00000.parquet").metadata
-    assert set(example("kind")) == set(json.loads(metadata[b"nightgrid.segment"]))
+    with lake.open_parquet(f"{run_folder}/manifest/seg-00000.parquet") as file:
+        about = json.loads(file.metadata.metadata[b"nightgrid.segment"])
+    assert set(example("kind")) == set(about)
     assert set(example("result_count")) == set(read(lake, f"{run_folder}/DONE.json"))
     name = "seg-00000-chunk-00000"
     note = read(lake, f"{run_folder}/started/{name}-attempt-1.json")
