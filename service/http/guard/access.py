@@ -25,9 +25,9 @@ from nightgrid.solvers.sentences import plural
 
 REFRESH_S = 2.0
 """A key that was added or revoked counts after this time."""
-OPEN_PATHS = ("/v1/", "/metrics", "/report")
-"""Where keys are wanted: below the first, and at the others. The page, its files and whether the
-process is well are for everyone."""
+CLOSED_PATHS = ("/v1/", "/metrics", "/report")
+"""What the paths begin with for which keys are wanted. The page, its files and whether the process
+is well are for everyone."""
 KEY = Depends(HTTPBearer(auto_error=False, scheme_name="key"))
 """Describes the key in the OpenAPI document; the guard checks it."""
 
@@ -49,7 +49,7 @@ class Access:
         A key that is given and wrong is refused even where none is wanted.
         """
         given = headers.getlist("authorization")
-        if not given and not (self._required and wants_key(path)):
+        if not given and not (self._required and path.startswith(CLOSED_PATHS)):
             return None
         scheme, _, text = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         if scheme.lower() != "bearer":
@@ -66,12 +66,6 @@ class Access:
                 headers={"Retry-After": str(max(1, math.ceil(wait_s)))},
             )
         return key
-
-
-def wants_key(path: str) -> bool:
-    """Return whether a path is for clients with a key, where keys are wanted."""
-    api, *others = OPEN_PATHS
-    return path.startswith(api) or path in others
 
 
 def check_exposure(lake: Lake, host: str) -> None:
