@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import re
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -71,7 +72,7 @@ def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = 
     async def _add_and_start(runner: Runner) -> None:
         await runner.aadd_flow(nightly_flow, name=name, parameters=parameters, cron=cron)
         on_ready(
-            f"serving {name} into {parameters['lake']} when {cron!r} is due, next run "
+            f"serving {name} {_when(cron)} into {parameters['lake']}, next run "
             f"{first:%Y-%m-%d %H:%M} UTC"
         )
         await runner.start()
@@ -89,6 +90,13 @@ def next_run(cron: str) -> dt.datetime:
         raise PermanentError(
             f"--cron is {cron!r:.80}; expected five fields such as '15 3 * * *'"
         ) from error
+
+
+def _when(cron: str) -> str:
+    daily = re.fullmatch(r"(\d+) (\d+) \* \* \*", cron.strip())
+    if daily is None:
+        return f"by the cron schedule {cron!r} in UTC"
+    return f"at {int(daily[2]):02}:{int(daily[1]):02} UTC"
 
 
 def _anywhere(night: NightSettings) -> NightSettings:

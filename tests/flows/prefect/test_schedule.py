@@ -75,7 +75,7 @@ def test_a_schedule_runs_its_night_and_outlives_the_process(
     assert serving.stderr is not None
     try:
         line = serving.stderr.readline()
-        assert line.startswith(f"serving nightly into {settings.workers.lake} when '15 3 * * *' is")
+        assert line.startswith(f"serving nightly at 03:15 UTC into {settings.workers.lake}, next")
         assert line.endswith(" 03:15 UTC\n")
         (deployment,) = [one for one in ask(prefect, "deployments") if one["name"] == "nightly"]
         run_now(prefect, deployment["id"])
