@@ -52,19 +52,15 @@ def ranked_lines(covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int)
         lines.append(f"  and {more:,} more; --json has all of them")
     apart = {first["spangram"]["word"]: " ".join(first["components"])}
     terms = {apart.get(word, word): nats for word, nats in first["words"].items()}
-    lines += _why_lines(first["signals"], terms)
+    signals = {_SIGNALS.get(name, name): nats for name, nats in first["signals"].items()}
+    lines += [
+        f"Why the first, against the mean of the list ({SCALE}): {_terms_text(signals)}.",
+        "What each of its words adds:",
+        *(f"  {word}: {_terms_text(nats)}" for word, nats in terms.items()),
+    ]
     if ranker.endswith(ALONE_SUFFIX):
         lines.append(sentence_of(ALONE))
     return lines
-
-
-def _why_lines(signals: Mapping[str, float], words: Mapping[str, Mapping[str, float]]) -> list[str]:
-    told = {_SIGNALS.get(name, name): number for name, number in signals.items()}
-    return [
-        f"Why the first, against the mean of the list ({SCALE}): {_terms_text(told)}.",
-        "What each of its words adds:",
-        *(f"  {word}: {_terms_text(terms)}" for word, terms in words.items()),
-    ]
 
 
 def _terms_text(terms: Mapping[str, float]) -> str:

@@ -47,18 +47,6 @@ def drawn(puzzle: Puzzle, solution: Solution = ()) -> str:
     return draw(puzzle, solution).plain
 
 
-def test_board_with_a_hole_shows_regions_and_constraints() -> None:
-    expected = """\
-┌7──────────┬<5───┐
-│           │     │
-├*────┬─────┼=────┤
-│     │     │     │
-├≠────┴─────┤     │
-│           │     │
-└───────────┴─────┘"""
-    assert expected == drawn(RING)
-
-
 def test_solution_shows_dominoes_on_regions_and_constraints() -> None:
     expected = """\
 ┌7──────────┬<5───┐

@@ -13,7 +13,6 @@ from nightgrid.service.drawing import LINE_CHARS
 from nightgrid.service.drawing.colours import GOLD
 from nightgrid.service.games.strands import view
 from nightgrid.service.games.strands.view import (
-    SPANGRAM_STYLE,
     STEP,
     draw,
     inked,
@@ -117,12 +116,6 @@ def test_wide_letters_keep_the_columns() -> None:
     )
     assert draw(board, cover).plain == "あ━━い━━う\n\nえ──お──か"
     assert draw(board).plain == "あ  い  う\nえ  お  か"
-
-
-def test_every_word_has_its_own_style_next_to_the_spangram() -> None:
-    styles = {span.style for span in draw(SMALL, SMALL_COVER).spans}
-    assert len(styles) == 4
-    assert SPANGRAM_STYLE in styles
 
 
 WORDS = ("CLOUD", "STORM", "BREEZE", "DRIZZLE", "THUNDER", "SLEET")
