@@ -124,8 +124,8 @@ def _draw_run(picture: Page, row: int, column: int, run: str, style: Style) -> N
 
 def draw_strands(date: str) -> None:
     """Draw a published board with its best cover, and say whether that is the official answer."""
-    from nightgrid.archive.games.strands.official import is_same_cover
     from nightgrid.archive.games.strands.payload import read_payload
+    from nightgrid.archive.games.strands.plug import PLUG
     from nightgrid.archive.payloads.published import Published
     from nightgrid.archive.words.binding import bind_game
     from nightgrid.service.games.strands.view import svg
@@ -140,7 +140,7 @@ def draw_strands(date: str) -> None:
     game = bind_game("strands")
     count = game.solve(found.puzzle, Ask(kind="count")).count
     (best,) = game.solve(found.puzzle, Ask(kind="best", limit=1)).solutions
-    official = found.solution is not None and is_same_cover(found.solution, best)
+    official = found.solution is not None and PLUG.is_same(found.solution, best)
     note = f"Best of {count:,} covers{', and the official one' if official else ''}."
     picture = DOCS / "pictures" / f"strands-{date}.svg"
     picture.parent.mkdir(exist_ok=True)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.games import archive_plug
-from nightgrid.archive.games.strands.official import is_same_cover
 from nightgrid.archive.games.strands.payload import read_puzzles
+from nightgrid.archive.games.strands.plug import PLUG
 from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.strands.puzzle import Puzzle
@@ -77,11 +77,11 @@ def test_a_cover_is_the_official_one_by_the_cells_that_are_known(
 ) -> None:
     found = published.solution
     bare = cover_from_json(without_paths(cover))
-    assert is_same_cover(found, found)
-    assert is_same_cover(bare, found)
+    assert PLUG.is_same(found, found)
+    assert PLUG.is_same(bare, found)
     fewer = dict(cover, theme_words=cover["theme_words"][1:])
-    assert not is_same_cover(bare, cover_from_json(fewer))
+    assert not PLUG.is_same(bare, cover_from_json(fewer))
     moved = json.loads(json.dumps(cover))
     moved["theme_words"][0]["path"][0] = [7, 5]
-    assert is_same_cover(bare, cover_from_json(moved))
-    assert not is_same_cover(found, cover_from_json(moved))
+    assert PLUG.is_same(bare, cover_from_json(moved))
+    assert not PLUG.is_same(found, cover_from_json(moved))

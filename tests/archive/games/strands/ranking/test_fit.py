@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nightgrid.archive.games.strands.ranking.fit import BREAKS, FIT, fit_features
+from nightgrid.archive.games.strands.ranking.features import BREAKS, FIT, fit_features
 
 
 def unit(*values: float) -> np.ndarray:

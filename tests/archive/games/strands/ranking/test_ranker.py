@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from nightgrid.archive.games.strands.ranking.weights import (
 from nightgrid.solvers.algebra import MEANT, Budget, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import ReasonCode
-from nightgrid.solvers.stop import Stop
+from nightgrid.solvers.stop import LOOK_S, Stop
 from nightgrid.solvers.strands.check import check_cover
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES, WITH_STRIPS, ranked_board
@@ -206,6 +207,8 @@ def test_a_stop_that_is_set_between_two_steps_ends_a_ranking(
     def stopped(*given: object) -> object:
         found = real(*given)
         stop.set(ReasonCode.CANCELLED)
+        # What is timed looks so often at the stop that it follows.
+        time.sleep(4 * LOOK_S)
         return found
 
     monkeypatch.setattr(ranker_module, step, stopped)
