@@ -1,8 +1,7 @@
 """Check a chain against a board, its words and the rules, and say how it is played.
 
 Letters are played one by one, keeping every way of playing that may matter: a side and what is
-still to be collected, one integer with a field for every letter of every side. A way that has
-collected less than another on the same side is dropped, for whatever follows suits the other too.
+still to be collected, one integer with a field for every letter of every side.
 """
 
 from __future__ import annotations
@@ -117,17 +116,16 @@ class Playing:
         """Lay out the fields. `text` is every letter that will be played, in order."""
         self._sides = puzzle.sides
         self._text = text
-        self._spots: dict[tuple[int, str], int] = {}
-        self._guard = self._full = shift = 0
+        self._spots: dict[tuple[int, str], tuple[int, int]] = {}
+        self._full = shift = 0
         self._fields: dict[str, list[tuple[int, int]]] = {}
         for side, letters in enumerate(puzzle.sides):
             for letter, times in sorted(Counter(letters).items()):
                 width = times.bit_length()
-                self._spots[side, letter] = shift
+                field = self._spots[side, letter] = shift, (1 << width) - 1
+                self._fields.setdefault(letter, []).append(field)
                 self._full |= times << shift
-                self._guard |= 1 << (shift + width)
-                self._fields.setdefault(letter, []).append((shift, (1 << width) - 1))
-                shift += width + 1
+                shift += width
         self._to_come = Counter(text)
         self._trail: list[dict[Way, Way | None]] = []
 
@@ -151,11 +149,10 @@ class Playing:
     def _enter(
         self, ways: dict[Way, Way | None], side: int, left: int, letter: str, before: Way | None
     ) -> None:
-        shift = self._spots.get((side, letter))
-        if shift is None:
+        if (side, letter) not in self._spots:
             return
-        field = self._guard >> shift
-        if left >> shift & ((field & -field) - 1):
+        shift, mask = self._spots[side, letter]
+        if left >> shift & mask:
             left -= 1 << shift
         ways.setdefault((side, left), before)
 
@@ -163,35 +160,19 @@ class Playing:
         self._to_come[letter] -= 1
         rest = self._to_come[letter]
         fields = self._fields.get(letter, [])
-        kept: dict[Way, Way | None] = {}
-        several = len(fields) > 1
-        for way in sorted(ways, key=lambda way: (way[0], way[1].bit_count())) if several else ways:
-            # What the letters to come cannot collect any more leads nowhere.
-            if sum(way[1] >> shift & mask for shift, mask in fields) > rest:
-                continue
-            kept[way] = ways[way]
+        # What the letters to come cannot collect any more leads nowhere.
+        kept = {
+            way: before
+            for way, before in ways.items()
+            if sum(way[1] >> shift & mask for shift, mask in fields) <= rest
+        }
         if len(kept) > WAYS_MAX:
             raise TooManyWaysError(
                 f"there are more than {WAYS_MAX:,} ways of playing the first "
                 f"{len(self._trail) + 1} letters, which are too many to follow"
             )
-        if several and len(kept) <= 64:
-            kept = self._undominated(kept)
         self._trail.append(kept)
         return bool(kept)
-
-    def _undominated(self, ways: dict[Way, Way | None]) -> dict[Way, Way | None]:
-        guard = self._guard
-        return {
-            way: before
-            for way, before in ways.items()
-            if not any(
-                other != way
-                and other[0] == way[0]
-                and ((way[1] | guard) - other[1]) & guard == guard
-                for other in ways
-            )
-        }
 
     @property
     def complete(self) -> bool:
