@@ -14,7 +14,6 @@ from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.model import Model
 from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.rules import Chains, Rules
-from nightgrid.solvers.letterboxed.search.counting import count_cheapest, count_within
 from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.letterboxed.states.graph import LIMIT, NODES, STATES
@@ -22,6 +21,8 @@ from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
 from nightgrid.solvers.letterboxed.states.lengths import (
     Lengths,
     Walk,
+    count_cheapest,
+    count_within,
     list_chains,
     no_lengths,
     one_word_more,
