@@ -55,13 +55,10 @@ class Connection(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which tells the service first that it ends."""
+    """uvicorn's server, which says when it has started."""
 
-    def __init__(
-        self, config: uvicorn.Config, service: Service, on_started: Callable[[], None]
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
         super().__init__(config)
-        self._service = service
         self._on_started = on_started
 
     def end(self) -> None:
@@ -83,11 +80,6 @@ class Server(uvicorn.Server):
         """End, on every signal alike: a second Ctrl-C must not turn open requests into errors."""
         super().handle_exit(sig, frame)
         self.force_exit = False
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End what waits, then the connections."""
-        self._service.is_stopping = True
-        await super().shutdown(sockets)
 
 
 def listen(settings: ServiceSettings) -> socket.socket:
@@ -128,7 +120,9 @@ def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
         timeout_graceful_shutdown=GRACE_S,
         lifespan="on",
     )
-    return Server(config, service, on_started)
+    server = Server(config, on_started)
+    service.is_stopping = lambda: server.should_exit
+    return server
 
 
 def _allow_files(wanted: int) -> None:

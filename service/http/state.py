@@ -43,8 +43,8 @@ class Service:
         self.access = Access(lambda: self.lake, required=settings.wants_keys)
         self.replies: TTLCache[bytes, Response] = TTLCache(REPLIES_MAX, REPLIES_S)
         """Replies that are final, by the digest of the body that asked; for the event loop."""
-        self.is_stopping = False
-        """Whether whatever waits or streams shall end."""
+        self.is_stopping: Callable[[], bool] = lambda: False
+        """Tells whether whatever waits or streams shall end."""
 
     async def open(self) -> None:
         """Open what the routes use. Raises PermanentError for a lake that cannot be one."""

@@ -69,7 +69,7 @@ async def get_events(job_id: str, request: Request, service: Here) -> Response:
 
 async def _events(service: Service, job_id: str) -> AsyncIterator[ServerSentEvent]:
     before: dict[str, Any] = {}
-    while not service.is_stopping:
+    while not service.is_stopping():
         with suppress(TransientError):  # a lake that does not answer is asked again
             now = await asyncio.to_thread(service.views.look, job_id)
             if now is None:

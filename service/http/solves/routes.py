@@ -81,7 +81,7 @@ async def _until_over(service: Service, job_id: str, ends_at: float) -> dict[str
     while True:
         solve = await asyncio.to_thread(service.views.look, job_id)
         left_s = ends_at - time.monotonic()
-        if solve is None or is_over(solve) or left_s <= 0 or service.is_stopping:
+        if solve is None or is_over(solve) or left_s <= 0 or service.is_stopping():
             return solve
         await asyncio.sleep(min(pause_s, left_s))
         pause_s = min(pause_s * LOOK_GROWTH, LOOK_MAX_S)
