@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpora import CORPORA, corpora_in, corpus_folder
 from nightgrid.archive.games import archive_plug, has_plug, reader
-from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.ingest.editions import editions_path, last_revisions
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import NotInLakeError
@@ -105,19 +105,17 @@ def check_has_puzzles(lake: Lake, *folders: str) -> None:
 
 def editions_of(lake: Lake, game: str) -> list[dict[str, Any]]:
     """Read the last revision of each date and level of a game."""
-    return _last_revisions(lake.read_table(editions_path(game), EDITIONS))
+    found: list[dict[str, Any]] = last_revisions(
+        lake.read_table(editions_path(game), EDITIONS)
+    ).to_pylist()
+    return found
 
 
 def editions_among(lake: Lake, game: str, key: str, values: pa.Array) -> list[dict[str, Any]]:
     """Read the last revision of each date and level among the editions of some dates or puzzles."""
     found = lake.rows_among(editions_path(game), EDITIONS, EDITIONS.names, key, values)
-    return _last_revisions(found)
-
-
-def _last_revisions(editions: pa.Table) -> list[dict[str, Any]]:
-    found = editions.to_pylist()
-    found.sort(key=lambda row: (row["date"], row["level"], row["revision"]))
-    return list({(row["date"], row["level"]): row for row in found}.values())
+    rows: list[dict[str, Any]] = last_revisions(found).to_pylist()
+    return rows
 
 
 def _on_date(lake: Lake, reference: DateReference) -> list[Board]:

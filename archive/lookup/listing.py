@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpora import corpora_in, corpus_folder
-from nightgrid.archive.games import archive_plug, has_plug, missing_words_hint
+from nightgrid.archive.games import has_plug, missing_words_hint
 from nightgrid.archive.ingest.editions import editions_path, last_revisions, quarantine_path
-from nightgrid.archive.ingest.puzzles import puzzles_folder
+from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lake.tables import (
     CORPUS_ROWS,
@@ -69,14 +69,10 @@ def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     """
     columns = ("game", "date", "level", "revision", "draft", "puzzle_id")
     for game in _played(row_filter):
-        schema = archive_plug(game).puzzles()
+        known = read_puzzle_table(lake, game, ["puzzle_id", "size"])
         editions = last_revisions(lake.read_table(editions_path(game), EDITIONS, columns))
         for batch in _cut(row_filter.on_dates(editions)):
-            ids = batch.column("puzzle_id").combine_chunks()
-            known = lake.rows_among(
-                puzzles_folder(game), schema, ["puzzle_id", "size"], "puzzle_id", ids
-            )
-            at = pc.index_in(ids, value_set=known.column("puzzle_id").combine_chunks())
+            at = pc.index_in(batch.column("puzzle_id"), value_set=known.column("puzzle_id"))
             made = {name: batch.column(name) for name in columns}
             made["size"] = known.column("size").take(at)
             made["draft"] = pc.fill_null(made["draft"], False)

@@ -1,7 +1,7 @@
 """Folders whose files are created, merged into larger ones, and never changed: read and look up.
 
-A file of such a folder is one that a writer created, or `merged-DIGEST.parquet`, with the rows of
-several others. While files are merged, and where a merge was killed, a row is in two files; it is
+A file of such a folder is one that a writer created, or `DIGEST.parquet`, with the rows of several
+others. While files are merged, and where a merge was killed, a row is in two files; it is
 never in none. Readers tolerate both.
 """
 
@@ -28,7 +28,6 @@ GROUP_ROWS = 8_192
 """Rows of a row group of a merged file, the least that a look-up reads."""
 LOOKS_MAX = 50
 """How often a reader lists a folder: more files come only while a process writes all the time."""
-_MERGED = "merged-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +42,6 @@ class MergedFolder:
     """The columns by which rows of a merged file are sorted; the key comes first."""
     same: tuple[str, ...]
     """Rows that agree in these are one row, though they are in several files."""
-    alone_bytes: int | None = None
-    """A file of more bytes than this stays as its writer named it; None: none does."""
     group_rows: int = GROUP_ROWS
     names_key: Callable[[str], str | None] = lambda _: None
     """Returns the only key of a file by its name without ".parquet"; None for any key."""
@@ -53,14 +50,10 @@ class MergedFolder:
         """Name a file without its folder and ending."""
         return path.rsplit("/", 1)[-1].removesuffix(".parquet")
 
-    def is_merged(self, path: str) -> bool:
-        """Return whether a file was made of others."""
-        return self.stem(path).startswith(_MERGED)
-
     def merged_path(self, rows: Iterable[str]) -> str:
         """Name a merged file by its rows, as `keys_in` writes them."""
         digest = sha256("\n".join(rows).encode()).hexdigest()[:16]
-        return f"{self.path}/{_MERGED}{digest}.parquet"
+        return f"{self.path}/{digest}.parquet"
 
 
 def read_each(

@@ -40,7 +40,7 @@ def merge_folder(lake: Lake, folder: MergedFolder) -> tuple[str, ...]:
     damaged: set[str] = set()
     while True:
         sizes = {path: n for path, n in sizes_of(lake, folder).items() if path not in damaged}
-        chosen = choose(folder, sizes)
+        chosen = choose(sizes)
         if not chosen:
             return tuple(sorted(damaged))
         try:
@@ -51,15 +51,12 @@ def merge_folder(lake: Lake, folder: MergedFolder) -> tuple[str, ...]:
             continue  # Another process has merged it.
 
 
-def choose(folder: MergedFolder, sizes: Mapping[str, int]) -> list[str]:
+def choose(sizes: Mapping[str, int]) -> list[str]:
     """Choose the files to merge, given the sizes of all; none where it is not worth it."""
     chosen: list[str] = []
     held: list[str] = []
     held_bytes = 0
     for path, size in sorted(sizes.items(), key=lambda item: (item[1], item[0])):
-        limit = folder.alone_bytes
-        if limit is not None and size > limit and not folder.is_merged(path):
-            continue
         if len(held) == INPUTS_MAX or held_bytes + size > AT_ONCE_BYTES:
             break
         is_worth_it = bool(held) and (size < SMALL_BYTES or held_bytes >= size)

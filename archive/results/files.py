@@ -34,8 +34,6 @@ _OF_JOB = re.compile(rf"{ONDEMAND_PREFIX}([0-9a-z]+)(-|$)")
 RANGE_BYTES = 8 * 2**20
 """Bytes of files whose rows are held in memory at once while all rows are read in order."""
 _LAST_KEY = chr(sys.maxunicode)
-SOLUTION_FILE_BYTES = 4 * 2**20
-"""Larger files of solutions stay as their run named them, and are found by that name."""
 
 
 def _job_in(stem: str) -> str | None:
@@ -57,7 +55,6 @@ SOLUTION_FILES = MergedFolder(
     key="job_id",
     order=("job_id", "run_id", "rank"),
     same=("job_id", "run_id", "rank"),
-    alone_bytes=SOLUTION_FILE_BYTES,
     names_key=_job_in,
 )
 ASKED_FILES = MergedFolder(
