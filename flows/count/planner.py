@@ -8,7 +8,6 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.flows.cluster import OwnWorkers
@@ -58,7 +57,8 @@ class Planner:
         if self._settings.executor == "inline":
             _plan(self._settings, self._corpus, run_id)
         elif not self.is_at_it:
-            pool = self._ending.enter_context(pool_of(1, _begin_process, log_path()))
+            # Its events go to the log of the driver, not to the terminal.
+            pool = self._ending.enter_context(pool_of(1, log_to, log_path()))
             self._planning = pool.submit(_plan, self._settings, self._corpus, run_id)
             # The process holds much memory, and ends with its plan.
             self._planning.add_done_callback(lambda _: pool.shutdown(wait=False))
@@ -76,11 +76,6 @@ class Planner:
     def is_at_it(self) -> bool:
         """Whether planning goes on."""
         return self._planning is not None and not self._planning.done()
-
-
-def _begin_process(log: Path | None) -> None:
-    # Its events go to the log of the driver, not to the terminal.
-    log_to(log)
 
 
 def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> PlannedCount:

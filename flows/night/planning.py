@@ -33,11 +33,7 @@ def note_run(lake: Lake, game: str, ask: Ask, run_id: str | None) -> None:
     A night that finds new puzzles would plan another run and leave the work done for this one
     behind.
     """
-    write_state(lake, game, _begun(ask), {"run_id": run_id}, durable=True)
-
-
-def _begun(ask: Ask) -> str:
-    return f"begun {ask}"
+    write_state(lake, game, f"begun {ask}", {"run_id": run_id}, durable=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +127,7 @@ def _open_boards(lake: Lake, question: Question, answers: Answers) -> tuple[pa.T
 def _begun_run(night: NightSettings, question: Question) -> Run | None:
     """Find the run that a killed night has left, if it still answers what this night asks."""
     lake = night.lake
-    noted = read_state(lake, question.game, _begun(question.ask))
+    noted = read_state(lake, question.game, f"begun {question.ask}")
     if noted is None or noted["run_id"] is None:
         return None
     run_id = noted["run_id"]

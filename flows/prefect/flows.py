@@ -193,20 +193,14 @@ class ProgressArtifact:
 
 def _summarise(name: str, report: NightReport | CountReport) -> None:
     try:
-        create_markdown_artifact(
-            key=f"{name}-summary", markdown=summary(report), description=_first_line(report)
-        )
+        create_markdown_artifact(key=f"{name}-summary", markdown=summary(report))
     except (PrefectException, httpx.HTTPError) as error:
         get_run_logger().warning("the summary could not be shown: %s", error)
 
 
-def _first_line(report: NightReport | CountReport) -> str:
-    return report.sentence() if isinstance(report, NightReport) else report.line()
-
-
 def summary(report: NightReport | CountReport) -> str:
     """Write a report for Prefect's page, in Markdown."""
-    lines = [_first_line(report)]
+    lines = [report.sentence()] if isinstance(report, NightReport) else []
     for part in report.games if isinstance(report, NightReport) else (report,):
         lines += ["", f"## {part.game}", "", part.line(), ""]
         if isinstance(part, GameReport):
