@@ -301,6 +301,10 @@ def assert_every_level_ends_somewhere(found: list[Published | Fault]) -> None:
     pa.array([text for f in found if isinstance(f, Fault) for text in (f.place, f.message)])
 
 
+NO_JSON = ("not-a-number", "number-too-large")
+"""Rules by which a payload is refused as a whole, though Python writes such values."""
+
+
 @pytest.mark.slow
 @settings(max_examples=drawn(300), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 20))
@@ -319,6 +323,8 @@ def test_a_change_inside_one_level_never_touches_another(
         change(payload)
     found = read(payload)
     assert_every_level_ends_somewhere(found)
+    if any(isinstance(item, Fault) and item.rule in NO_JSON for item in found):
+        return
     assert [p for p in found if p.level not in (level, None)] == [
         p for p in before if p.level != level
     ]
