@@ -105,20 +105,6 @@ def test_submit_waits_for_the_answer(worked: Served, invoke: Invoke, tmp_path: P
     assert (code, objects(out)[0]["status"]) == (2, "unsolvable")
 
 
-def test_submit_waits_in_a_lake_too(
-    invoke: Invoke, served: Served, board: str, monkeypatch: pytest.MonkeyPatch
-):
-    from nightgrid.service.cli.ondemand import submit
-    from nightgrid.workers.ondemand import results
-
-    monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: True)
-    monkeypatch.setattr(results.time, "sleep", lambda _: served.work())
-    assert submit.MAX_WAIT_S > 60
-    where = ("--lake", served.settings.lake)
-    code, out, _ = invoke("submit", board, "--count", "--wait", "60", *where)
-    assert (code, f"{PAIR_COUNT} solutions" in out) == (0, True)
-
-
 def test_a_job_is_cancelled(served: Served, invoke: Invoke, board: str):
     where = ("--url", served.url)
     job = invoke("submit", board, *where)[1].split()[0]
@@ -180,17 +166,6 @@ def test_an_open_job_is_found_by_its_puzzle(served: Served, invoke: Invoke, *, b
     assert (code, err) == (0, "")
     assert {line.split()[0] for line in out.splitlines() if "  cancelled;" in line} == jobs
     assert open_jobs(served.lake).wanted.keys() == {other}
-
-
-def test_a_ranking_is_cancelled_at_a_service(served: Served, invoke: Invoke, tmp_path: Path):
-    strands = tmp_path / "strands.json"
-    strands.write_text(json.dumps({"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}))
-    where = ("--url", served.url)
-    ranking = invoke("submit", str(strands), "--rank", *where)[1].split()[0]
-    assert "queued" in invoke("status", ranking, *where)[1]
-    assert invoke("cancel", ranking, *where)[1].startswith(f"{ranking}  cancelled; nightgrid")
-    assert "nothing to cancel" in invoke("cancel", ranking, *where)[1]
-    assert "cancelled" in invoke("status", ranking, *where)[1]
 
 
 def test_the_queue_of_a_service(served: Served, invoke: Invoke, board: str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -124,36 +123,6 @@ def test_bad_queries_get_one_sentence(
     assert (code, out) == (3, "")
     assert sentence in err
     assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "needs"),
-    [
-        (("query", "select 1"), ""),
-        (("list", "results"), ""),
-        (("result", JOBS[0]), ""),
-        (("result", f"{7:032x}"), ""),
-        (("status",), ""),
-        (("show", "pips/2026-01-05"), ""),
-        (("lake", "check"), ""),
-        (("report", "-o", "report"), ""),
-        (("count", "pips:n=3", "--dry-run"), ""),
-        (("count", "lake", "--game", "pips", "--dry-run"), ""),
-        (("count", "pips:n=3"), "written"),
-        (("report",), "written"),
-        (("submit", "pips/2026-01-05"), "written"),
-    ],
-)
-@pytest.mark.usefixtures("lake")
-def test_what_only_reads_takes_a_lake_that_may_not_be_written(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], needs: str
-) -> None:
-    monkeypatch.setattr(os, "access", lambda _path, rights: not rights & os.W_OK)
-    code, _, err = invoke(*words)
-    refused = "cannot be read and written (permission denied); expected a folder" in err
-    assert refused == bool(needs)
-    assert code == 3 or not needs
-    assert ("--output FOLDER, which only reads it" in err) == (words == ("report",))
 
 
 def test_a_view_is_one_line_for_duckdb_polars_and_pandas(lake: str) -> None:
