@@ -23,7 +23,7 @@ LOADED = (
     "nightgrid.archive.lookup.listing",
     "nightgrid.flows.count.count",
     "nightgrid.flows.start",
-    "nightgrid.service.cli.counting.count",
+    "nightgrid.service.cli.count",
     "nightgrid.service.cli.demo",
     "nightgrid.service.cli.listing",
     "nightgrid.service.cli.night",

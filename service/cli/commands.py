@@ -35,7 +35,7 @@ COMMANDS = (
     Command(
         "schedule", "schedule", "schedule --source archive/pips --lake lake --cron '15 3 * * *'"
     ),
-    Command("count", "counting.count", "count pips:n=10000,seed=7 --lake lake"),
+    Command("count", "count", "count pips:n=10000,seed=7 --lake lake"),
     Command("solve", "solve", "solve board.json --best 5 --rule words=6"),
     Command("show", "show", "show 2026-01-05.json --level easy --solution"),
     Command("play", "play_strands", "play 2026-01-05.json --auto"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nightgrid.service.cli.counting.shown import SPREAD_CHARS, say_spread
+from nightgrid.service.cli.count import SPREAD_CHARS, say_spread
 from nightgrid.service.drawing import bar
 
 
@@ -30,7 +30,7 @@ def test_shares_that_differ_have_bars_that_differ(capsys: pytest.CaptureFixture[
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
     assert [row[2:] for row in cells if len(row) == 4] == [
         ["< 0.1 %", ""],
-        ["33.3 %", "█" * 20 + "▏"],
+        ["33.3 %", "█" * 15 + "▏"],
         ["66.4 %", "█" * SPREAD_CHARS],
         ["0.3 %", "▏"],
     ]

@@ -115,7 +115,7 @@ def test_a_dry_run_writes_nothing_into_any_lake(invoke: Invoke, folder: str) -> 
     """Given no lake, Given one with an ended count, When counts are dry, Then no file changes."""
     empty = _files(Path.cwd())
     # Published boards of Letter Boxed bring words of their own.
-    boxed = str(Path(__file__).parents[4] / "service" / "sample" / "letterboxed")
+    boxed = str(Path(__file__).parents[3] / "service" / "sample" / "letterboxed")
     for corpus in (SPEC, "letterboxed:n=2", folder, boxed):
         code, out, err = invoke("count", corpus, *PLAIN, "--dry-run", "--json")
         assert (code, json.loads(out)["already_known"]) == (0, 0), err

@@ -1,19 +1,32 @@
-"""What `nightgrid count` shows people: an estimate, how far a count is, its report."""
+"""`nightgrid count`: every puzzle of a corpus answered, and the answers as Parquet."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from nightgrid.archive.lake.storage import Lake
-from nightgrid.flows.count.count import begun_run, bring_corpus, estimate_count
-from nightgrid.flows.runs import StoppedError, Watch, how_far, stopped
-from nightgrid.flows.start import run_count
+import typer
+
 from nightgrid.service.drawing import bar
-from nightgrid.service.options.shared_options import solved_by
-from nightgrid.service.terminal.colour import console
+from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
+from nightgrid.service.options.shared_options import (
+    AskOption,
+    BatchProcesses,
+    GameName,
+    Inline,
+    Json,
+    LakeOption,
+    Plain,
+    RetryOption,
+    Verbose,
+    read_settings,
+    run_options,
+    solved_by,
+)
 from nightgrid.service.terminal.console import (
     Exit,
     duration,
@@ -36,34 +49,136 @@ from nightgrid.service.terminal.progress import (
     warm_games,
 )
 from nightgrid.service.terminal.running import STOPPED, run_shown
-from nightgrid.workers.driver.progress import clock_time
-from nightgrid.workers.runs.status import is_cancelled
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.corpus.corpus import Corpus
     from nightgrid.flows.count.report import CountReport
     from nightgrid.flows.count.settings import CountSettings
     from nightgrid.workers.driver.progress import Progress
-    from nightgrid.workers.runs.plan.plan_pass import PlanPass
 
-SPREAD_CHARS = 40
+SPREAD_CHARS = 30
 """Width of the longest bar of the distribution."""
-FRAME_CHARS = 13
-"""Lines and spaces of a table of four columns."""
 VALUES_SHOWN = 20
 
 
-def work_count(
-    settings: CountSettings,
+def count(
+    corpus: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CORPUS",
+            help="A folder of payloads, a Parquet file or folder, lake (every puzzle of the "
+            "lake), or a generator spec such as pips:n=1000000,mix=published,seed=7.",
+        ),
+    ] = None,
+    lake: LakeOption = None,
+    game: GameName = None,
+    ask: AskOption = None,
     *,
-    prefect: bool | None,
-    json: bool,
-    verbose: bool,
-) -> Exit:
-    """Work a count, and write its report.
+    rule: RuleTexts = None,
+    lexicon: Lexicon = None,
+    workers: BatchProcesses = None,
+    inline: Inline = False,
+    no_prefect: Plain = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Estimate what there is to do; solve and write nothing.",
+        ),
+    ] = False,
+    cancel: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Cancel a run, wherever it is worked; nothing is lost."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
+    ] = False,
+    retry: RetryOption = None,
+    verbose: Verbose = False,
+    json: Json = False,
+) -> int:
+    """Count a corpus of puzzles, from a hundred to a million.
 
-    `prefect` None: under Prefect where it is installed.
+    Each different puzzle is answered once, and none that the lake has the answer to. A count that
+    was stopped or killed is ended by the same command. Rows that break a rule go to the corpus's
+    quarantine. A generator spec is GAME:n=BOARDS,seed=SEED, with options of the game after commas;
+    a wrong one is answered with those that there are.
+
+    Exit code: 0 done, 5 done and something deserves a look (quarantine, over budget, invalid), 1
+    something outside failed or a puzzle is poison, 3 bad input, 130 stopped or cancelled.
     """
+    if cancel is not None:
+        if corpus is not None or dry_run or resume or retry:
+            raise PermanentError(
+                "--cancel names a run and takes no CORPUS, --dry-run, --resume or --retry"
+            )
+        return _cancel(cancel, lake, json=json)
+    if corpus is None:
+        raise PermanentError(
+            "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
+            f"as {DEFAULT_GAME}:n=1000,seed=7"
+        )
+    # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
+    # thousand boards 60 MB more.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    from nightgrid.archive.corpus.corpus import game_of_corpus
+    from nightgrid.flows.count.settings import CountSettings
+
+    rules = read_rules(rule, lexicon)
+    # Which asks and rules there are depends on the game. What is wrong is told at once: not after
+    # Prefect's server has started, nor after a million boards have been made.
+    of = game_of_corpus(corpus, game)
+    settings = CountSettings(
+        corpus=corpus,
+        game=of,
+        ask=ask or game_plug(of).usual_ask,
+        rules=rules.rules(of),
+        lexicon=lexicon,
+        resume=resume,
+        retry=retry,
+        **run_options(lake, workers, inline=inline, writes=not dry_run),
+    )
+    if dry_run:
+        return _tell_estimate(settings, json=json)
+    prefect = False if no_prefect else None
+    return _work(settings, prefect=prefect, json=json, verbose=verbose)
+
+
+def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
+    """Cancel a run of a lake, and say what is left of it."""
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.solvers.canonical import is_id
+    from nightgrid.workers.runs.status import cancel_run
+
+    if not is_id(run_id):
+        raise PermanentError(
+            f"--cancel is {run_id!r:.60}; expected the id of a run, 32 hexadecimal digits, which "
+            "the count has told"
+        )
+    settings = read_settings(lake=lake)
+    status = cancel_run(Lake.open(settings.lake), run_id)
+    if json:
+        emit(dataclasses.asdict(status))
+        return Exit.OK
+    if status.finished:
+        say(f"Run {run_id} had finished: there is nothing to cancel.")
+        return Exit.OK
+    say(
+        f"Run {run_id} of {plural(status.jobs, 'job')} is cancelled since {status.cancelled_at}: "
+        f"{plural(status.chunks_done, 'chunk')} done, {status.chunks_left:,} left. Its driver "
+        "and workers stop within seconds; nightgrid count CORPUS --resume goes on."
+    )
+    return Exit.OK
+
+
+def _work(settings: CountSettings, *, prefect: bool | None, json: bool, verbose: bool) -> Exit:
+    """Work a count, and write its report; `prefect` None: under Prefect where it is installed."""
+    from nightgrid.flows.runs import StoppedError, Watch, stopped
+    from nightgrid.flows.start import run_count
+
     rows, line, starting = OnceLine("corpus", BAR_PATIENCE_S), ProgressLine(), ExitStack()
     runs: list[str] = []
 
@@ -145,14 +260,10 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
 
 def say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
     """Draw how many puzzles have how much of something."""
-    total = sum(number for _, number in spread)
-    most = max(number for _, number in spread)
-    cells = [(span, f"{number:,}", _percent(number, total)) for span, number in spread]
-    headings = (heading, "puzzles", "share")
-    used = sum(max(map(len, column)) for column in zip(headings, *cells, strict=True))
-    width = min(SPREAD_CHARS, max(1, console().width - used - FRAME_CHARS))
+    total, most = sum(number for _, number in spread), max(number for _, number in spread)
     rows = [
-        (*cell, bar(number / most, width)) for cell, (_, number) in zip(cells, spread, strict=True)
+        (span, f"{number:,}", _percent(number, total), bar(number / most, SPREAD_CHARS))
+        for span, number in spread
     ]
     say_table((heading, "puzzles", "share", ""), rows, numbers=(heading, "puzzles", "share"))
 
@@ -163,30 +274,21 @@ def _percent(number: int, total: int) -> str:
     return "< 0.1 %" if number and text == "0.0 %" else text
 
 
-def tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
-    """Return what a count of the corpus would come to; nothing is solved, and the lake only read.
+def _tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
+    """Write what a count of the corpus would come to; nothing is solved, and the lake only read.
 
     A corpus that the lake lacks is made in a folder that is deleted again.
     """
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.flows.count.count import begun_run, bring_corpus, estimate_count
+    from nightgrid.flows.runs import Watch, how_far
+    from nightgrid.workers.runs.status import is_cancelled
+
     with tempfile.TemporaryDirectory(prefix="nightgrid-corpus-") as folder:
         with closing(OnceLine("corpus", BAR_PATIENCE_S)) as line:
             corpus = bring_corpus(settings, Watch(on_rows=line), into=Lake.open(folder))
-        value = _estimate_json(settings, corpus, estimate_count(settings, corpus))
-    if json:
-        emit(value)
-        return Exit.OK
-    say_estimate(value)
-    if run_id := value["begun_run"]:
-        cancelled = value["cancelled"]
-        what = "cancelled" if cancelled else "begun"
-        say(f"Run {run_id} is {what}: {how_far(settings, run_id, cancelled=cancelled)}.")
-    return Exit.OK
-
-
-def _estimate_json(settings: CountSettings, corpus: Corpus, estimate: PlanPass) -> dict[str, Any]:
-    """Write an estimate as --json has it."""
-    begun = begun_run(settings, corpus)
-    return {
+        estimate, begun = estimate_count(settings, corpus), begun_run(settings, corpus)
+    value: dict[str, Any] = {
         "corpus": corpus.name,
         "corpus_id": corpus.corpus_id,
         "game": corpus.game,
@@ -204,10 +306,21 @@ def _estimate_json(settings: CountSettings, corpus: Corpus, estimate: PlanPass) 
         "cancelled": begun is not None and is_cancelled(settings.lake, begun),
         "largest": estimate.largest,
     }
+    if json:
+        emit(value)
+        return Exit.OK
+    _say_estimate(value)
+    if run_id := value["begun_run"]:
+        cancelled = value["cancelled"]
+        what = "cancelled" if cancelled else "begun"
+        say(f"Run {run_id} is {what}: {how_far(settings, run_id, cancelled=cancelled)}.")
+    return Exit.OK
 
 
-def say_estimate(value: Mapping[str, Any]) -> None:
+def _say_estimate(value: Mapping[str, Any]) -> None:
     """Write what a count would come to, in the names of --dry-run --json."""
+    from nightgrid.workers.driver.progress import clock_time
+
     rows = []
     for name, figure in value.items():
         if name.endswith("_seconds"):
