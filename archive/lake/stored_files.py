@@ -119,8 +119,7 @@ class StoredFiles:
 
     def names(self, folder: str) -> builtins.list[str]:
         """List the files in a folder, sorted."""
-        infos = self._infos(folder, deep=False)
-        return sorted(info.path for info in infos if info.type == pafs.FileType.File)
+        return sorted(self.stamps(folder))
 
     def stamps(self, folder: str, *, deep: bool = False) -> dict[str, tuple[int, int]]:
         """List the files of a folder: their bytes, and when they were written, ns since 1970."""

@@ -35,11 +35,6 @@ MEASURED_AT_ONCE = 32
 """Jobs whose covers are held in memory together: a hundred covers are some 200 kB of JSON."""
 
 
-def read_accuracy(lake: Lake, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read the gold table, of all columns or those wanted."""
-    return lake.read_table(PATH, RANK_ACCURACY, columns)
-
-
 def write_accuracy(lake: Lake) -> str:
     """Update the gold table for what ranks here, as far as boards are ranked; return its path.
 
@@ -49,7 +44,7 @@ def write_accuracy(lake: Lake) -> str:
     question = question_of(bind_game(ranks.GAME, ask=MEANT), MEANT)
     ranker = question.solver_version
     try:
-        before = read_accuracy(lake)
+        before = lake.read_table(PATH, RANK_ACCURACY)
     except DamagedFileError:
         before = RANK_ACCURACY.empty_table()
     known = {_key(row): row for row in before.to_pylist() if row["ranker"] == ranker}
@@ -173,7 +168,7 @@ class Month:
 
 def accuracy_by_month(lake: Lake, ranker: str) -> list[Month]:
     """Sum the gold table of a ranker up by month, the earliest first."""
-    table = read_accuracy(lake)
+    table = lake.read_table(PATH, RANK_ACCURACY)
     months: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in table.filter(pc.equal(table.column("ranker"), ranker)).to_pylist():
         months[f"{row['date']:%Y-%m}"].append(row)

@@ -139,16 +139,6 @@ def test_files_carry_zstd_checksums_and_a_page_index(lake: Lake, tmp_path: Path)
     assert column.has_offset_index
 
 
-def test_a_flipped_byte_is_an_error_and_never_a_wrong_row(lake: Lake, tmp_path: Path) -> None:
-    lake.write_table("quarantine/x.parquet", rows(*(f"rule {i}" for i in range(500))))
-    path = tmp_path / "lake/quarantine/x.parquet"
-    data = bytearray(path.read_bytes())
-    data[len(data) // 4] ^= 0xFF
-    path.write_bytes(bytes(data))
-    with pytest.raises(PermanentError, match=r"quarantine/x\.parquet"):
-        lake.read_table("quarantine/x.parquet", QUARANTINE)
-
-
 def test_a_file_is_synced_before_it_is_renamed_and_its_folder_after(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
