@@ -68,7 +68,7 @@ class Canvas:
         steps = max(abs(bx - ax), abs(by - ay), 1)
         for i in range(steps + 1):
             if pattern[i % len(pattern)]:
-                x, y = _share(ax, bx, i, steps), _share(ay, by, i, steps)
+                x, y = ax + round((bx - ax) * i / steps), ay + round((by - ay) * i / steps)
                 place = (y // DOTS_HIGH, x // DOTS_WIDE)
                 mask, _ = self._dots.get(place, (0, ""))
                 self._dots[place] = (mask | _BITS[y % DOTS_HIGH][x % DOTS_WIDE], style)
@@ -141,8 +141,3 @@ class Canvas:
         mask, style = self._dots.get(place, (0, ""))
         text, style = self.texts.get(place, (chr(_EMPTY + mask) if mask else " ", style))
         return text, f"{self._grounds.get(place, '')} {style}".strip()
-
-
-def _share(a: int, b: int, i: int, steps: int) -> int:
-    """Round a + (b - a) * i / steps."""
-    return a + (2 * (b - a) * i + steps) // (2 * steps)

@@ -14,7 +14,6 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from nightgrid.service.drawing.svg import element
-from nightgrid.service.terminal.console import duration
 
 WIDTH_PX = 640
 """Width of a chart. All sizes are units of its view box, which is drawn as wide as it may be."""
@@ -147,8 +146,3 @@ def short(value: float) -> str:
         if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value:.3g}"
-
-
-def time_text(nanoseconds: float) -> str:
-    """Write a time in few characters."""
-    return duration(round(nanoseconds))

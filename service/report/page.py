@@ -26,7 +26,7 @@ from nightgrid.service.drawing.colours import NAMES
 from nightgrid.service.report import charts
 from nightgrid.service.report.boards import drawn_boards
 from nightgrid.service.report.figures import Figures, Row, gather, keep
-from nightgrid.service.terminal.console import sentence_of
+from nightgrid.service.terminal.console import duration, sentence_of
 from nightgrid.solvers.sentences import plural
 
 PAGE = "index.html"
@@ -107,7 +107,7 @@ def _templates() -> Environment:
         "plural": plural,
         "said_in": said_in,
         "share": lambda some, every: f"{some / every:.1%}",
-        "time": charts.time_text,
+        "time": _time,
     }
     return templates
 
@@ -136,9 +136,8 @@ def _game(lake: Lake, figures: Figures, of: Figures) -> dict[str, Any]:
     there = {str(row["level"]) for row in of["rows"]}
     known = [level for level in reader(of["name"]).LEVELS if level in there]
     levels = [*known, *sorted(there - {*known})]
-    time = charts.time_text
     counts = _dots(of, "count", "{:,}".format)
-    times = _dots(of, "kernel_ns", time)
+    times = _dots(of, "kernel_ns", _time)
     days = f"{of['title']}: days of the window"
     return {
         **of,
@@ -149,13 +148,13 @@ def _game(lake: Lake, figures: Figures, of: Figures) -> dict[str, Any]:
         "counts_by_date": charts.dots(
             counts, levels, f"{of['title']}: solutions by date", charts.short
         ),
-        "times_by_date": charts.dots(times, levels, f"{of['title']}: time by date", time),
+        "times_by_date": charts.dots(times, levels, f"{of['title']}: time by date", _time),
         "calendar": charts.calendar(figures["since"], figures["until"], _days(of), days),
         "states": charts.columns(
             (float(row["states"]) for row in of["rows"]), f"{of['title']}: states", charts.short
         ),
         "times": charts.columns(
-            (float(row["kernel_ns"]) for row in of["rows"]), f"{of['title']}: times", time
+            (float(row["kernel_ns"]) for row in of["rows"]), f"{of['title']}: times", _time
         ),
     }
 
@@ -229,6 +228,10 @@ def _answer(row: Row) -> str:
     if row["count"] is not None:
         return plural(int(row["count"]), "solution")
     return str(row["status"]).replace("_", " ")
+
+
+def _time(nanoseconds: float) -> str:
+    return duration(round(nanoseconds))
 
 
 def _day(date: dt.date) -> str:

@@ -39,12 +39,9 @@ CAPTION_CHARS = 38
 WORDS_MAX = 40
 """Most words that are listed below a picture."""
 
-Inked = tuple[Entry, str, str]
-"""A word with its style in a terminal and its colour in a picture."""
 
-
-def inked(cover: Cover | None) -> list[Inked]:
-    """Assign a style and a colour to every word of a cover, the spangram first."""
+def inked(cover: Cover | None) -> list[tuple[Entry, str, str]]:
+    """Assign a terminal style and a colour of pictures to every word, the spangram first."""
     if cover is None:
         return []
     themes = [entry for entry in cover.entries if entry is not cover.spangram]
