@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from nightgrid.archive.lookup.reference import Reference
-    from nightgrid.service.remote.jobs import RemoteJobs
+    from nightgrid.service.remote import RemoteJobs
     from nightgrid.workers.ondemand.status import JobStatus
 
 URL_VARIABLE = "NIGHTGRID_URL"
@@ -130,10 +130,9 @@ def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs
         yield LakeJobs(lake, writes=writes)
         return
     # The library that speaks HTTP is for those commands alone that are about a service.
-    from nightgrid.service.remote.client import open_client
-    from nightgrid.service.remote.jobs import RemoteJobs
+    from nightgrid.service.remote import RemoteJobs
 
-    with closing(RemoteJobs(open_client(chosen))) as jobs:
+    with closing(RemoteJobs(chosen)) as jobs:
         yield jobs
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
-    from nightgrid.service.remote.jobs import RemoteJobs
+    from nightgrid.service.remote import RemoteJobs
     from nightgrid.workers.settings import Settings
 
 MAX_WAIT_S = 7 * 24 * 3600.0
@@ -214,7 +214,7 @@ def _to_service(
 ) -> tuple[str, str, dict[str, Any]]:
     """Submit a question to a service, with rules and words."""
     from nightgrid.service.options.reading import read_input
-    from nightgrid.service.remote.jobs import status_of
+    from nightgrid.service.remote import status_of
 
     words = None
     if rules.lexicon is not None:

@@ -81,7 +81,7 @@ def served(serve: Callable[..., Served]) -> Served:
 @pytest.fixture
 def worked(served: Served, monkeypatch: pytest.MonkeyPatch) -> Served:
     """A service whose jobs are worked as soon as a client looks at them the second time."""
-    from nightgrid.service.remote import jobs
+    from nightgrid.service import remote
 
-    monkeypatch.setattr(jobs.time, "sleep", lambda _: served.work())
+    monkeypatch.setattr(remote.time, "sleep", lambda _: served.work())
     return served

@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from nightgrid.archive.lookup.reference import IdReference
-from nightgrid.service.remote.client import RemoteClient
-from nightgrid.service.remote.jobs import RemoteJobs
+from nightgrid.service.remote import RemoteJobs
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 PUZZLE = "a" * 32
@@ -23,8 +22,7 @@ def jobs_at(open_jobs: list[httpx.Response]) -> RemoteJobs:
         assert request.url.params["puzzle_id"] == PUZZLE
         return open_jobs.pop(0)
 
-    client = RemoteClient("http://service", transport=httpx.MockTransport(answer))
-    return RemoteJobs(client)
+    return RemoteJobs("http://service", httpx.MockTransport(answer))
 
 
 def test_open_jobs_are_found_with_those_that_have_an_answer() -> None:

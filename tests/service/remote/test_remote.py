@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from nightgrid.service.http.guard.keys import add_key
-from nightgrid.service.remote.client import NotThereError, RemoteClient
+from nightgrid.service.remote import NotThereError, RemoteClient
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.ondemand.submissions import open_jobs
 from tests.service.conftest import invoke

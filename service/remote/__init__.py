@@ -1,1 +1,0 @@
-"""The client of a remote service, for the commands that take `--url`."""
