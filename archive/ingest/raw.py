@@ -113,7 +113,7 @@ class RawArchive:
                 if sighting is not None:
                     found.append(sighting)
         for sighting in sorted(found, key=order_of):
-            self._keep(sighting)
+            self._seen(sighting.date).append(sighting)
             self.new.append(sighting)
 
     def of(self, date: dt.date) -> tuple[Sighting, ...]:
@@ -192,8 +192,8 @@ class RawArchive:
         seen = self.of(sighting.date)
         sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
         text = json.dumps(to_json(sighting), ensure_ascii=True, indent=1, sort_keys=True)
-        self._write(sighting.date, self._metadata_path(sighting), text)
-        self._keep(sighting)
+        self._write(sighting.date, self._path_of(sighting), text)
+        self._seen(sighting.date).append(sighting)
         self.new.append(sighting)
         return sighting
 
@@ -246,21 +246,11 @@ class RawArchive:
         if self._unindexed is not None or not self.new:
             self._note(self._new_dates())
 
-    def _keep(self, sighting: Sighting) -> None:
-        self._seen(sighting.date).append(sighting)
-
     def _path_of(self, sighting: Sighting) -> str:
-        """Name the metadata file of a sighting that is kept."""
-        same = [s for s in self._seen(sighting.date) if s.sha256 == sighting.sha256]
-        return self._path(sighting, again=same[0].sequence != sighting.sequence)
-
-    def _metadata_path(self, sighting: Sighting) -> str:
-        """Name the metadata file of a sighting that is not kept yet."""
-        seen = self._seen(sighting.date)
-        return self._path(sighting, again=any(s.sha256 == sighting.sha256 for s in seen))
-
-    def _path(self, sighting: Sighting, *, again: bool) -> str:
+        """Name the metadata file of a sighting: numbered where its body was seen before."""
         stem = sighting.body_path.removesuffix(".body")
+        same = (s for s in self._seen(sighting.date) if s.sha256 == sighting.sha256)
+        again = any(s.sequence < sighting.sequence for s in same)
         return f"{stem}.{sighting.sequence}.json" if again else f"{stem}.json"
 
 

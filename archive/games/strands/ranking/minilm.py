@@ -64,7 +64,8 @@ class SentenceModel:
         from safetensors.numpy import load_file
 
         # Read for each call, in 40 ms: 90 MB are not held while pieces of a board are searched.
-        weights = {n.removeprefix("bert."): w for n, w in load_file(self._weights).items()}
+        tensors = load_file(self._weights, backend="pread")
+        weights = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
         encoded = [self._tokenizer.encode(text).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         by_size: dict[int, list[int]] = {}
