@@ -57,9 +57,15 @@ _YESTERDAY_MAX = 64
 """Sides or words that are kept of what a payload says of the day before."""
 
 
-def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
-    """Read the payload that stands for a date: one puzzle, or what is wrong with it."""
-    return _read(data, date)
+def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
+    """Read the payload that stands for a date, or for any: one puzzle, or what is wrong with it."""
+    if data.lstrip()[:1] != b"{":
+        inner = embedded(data)
+        if inner is None and data.lstrip()[:1] == b"<":
+            message = "expected a JSON object, or a page that sets window.gameData"
+            return [input_fault("no-game-data", message)]
+        data = data if inner is None else inner
+    return read_one(data, date, _LEVEL, _read_puzzle)
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -71,17 +77,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     """
     if data.lstrip()[:1] == b"[":
         return in_input(read_list(data, "sides", "sides", Puzzle.from_json), name)
-    return in_input(_read(data, None), name, without(_OFFICIAL))
-
-
-def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
-    if data.lstrip()[:1] != b"{":
-        inner = embedded(data)
-        if inner is None and data.lstrip()[:1] == b"<":
-            message = "expected a JSON object, or a page that sets window.gameData"
-            return [input_fault("no-game-data", message)]
-        data = data if inner is None else inner
-    return read_one(data, expected, _LEVEL, _read_puzzle)
+    return in_input(read_payload(data, None), name, without(_OFFICIAL))
 
 
 def _read_puzzle(obj: Mapping[str, Any], date: dt.date | None, level: str | None) -> Published:

@@ -51,12 +51,15 @@ _BOARD = "startingBoard"
 _OFFICIAL = ("spangram", "themeWords", "themeCoords", "spangramCoords")
 
 
-def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
-    """Read the payload that stands for a date: one puzzle, or what is wrong with it.
+def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
+    """Read the payload that stands for a date, or for any: one puzzle, or what is wrong with it.
 
     An XML document, the older endpoint's answer for a date that it does not have, is one fault.
     """
-    return _read(data, date)
+    if data.lstrip()[:1] == b"<":
+        message = "expected a JSON object, got XML: there is no puzzle for this date"
+        return [input_fault("xml-answer", message)]
+    return read_one(data, date, _LEVEL, _read_puzzle)
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -67,14 +70,7 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     """
     if data.lstrip()[:1] == b"[":
         return in_input(read_list(data, "rows", "board", _lettered), name)
-    return in_input(_read(data, None), name, without(*_OFFICIAL))
-
-
-def _read(data: bytes, expected: dt.date | None) -> list[Published | Fault]:
-    if data.lstrip()[:1] == b"<":
-        message = "expected a JSON object, got XML: there is no puzzle for this date"
-        return [input_fault("xml-answer", message)]
-    return read_one(data, expected, _LEVEL, _read_puzzle)
+    return in_input(read_payload(data, None), name, without(*_OFFICIAL))
 
 
 def _read_puzzle(obj: Mapping[str, Any], date: dt.date | None, level: str | None) -> Published:
