@@ -271,7 +271,9 @@ def _join_from(
         falling, rising = shapes[i, col.FALLING], shapes[i, col.RISING]
         if depth > 0:
             before = chosen[depth]
-            value += phrase_of(fields[before, col.WORD], fields[i, col.WORD], board.weights)
+            value += phrase_of(
+                np.int64(fields[before, col.WORD]), np.int64(fields[i, col.WORD]), board.weights
+            )
             more_falling, more_rising = _diagonal(
                 fields[before, col.LAST],
                 fields[i, col.FIRST],

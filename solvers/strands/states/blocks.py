@@ -22,8 +22,9 @@ from nightgrid.solvers.kernel.machine import ONE
 SET_MAX = 256
 """Values that one set may hold; more are refused, never cut."""
 POOL_SETS = 1 << 16
-_INDEX_BITS = 17
-"""The index has twice as many slots as the pool has sets."""
+_INDEX_BITS = np.int64(17)
+"""The index has twice as many slots as the pool has sets. Numba compiles kernels once more for a
+number that is written as a literal."""
 
 
 class Pool(NamedTuple):

@@ -134,7 +134,7 @@ def _ban_after(
     ban: Int, word: Int, first: Int, covered: np.uint64, sweep: Sweep, pool: Pool
 ) -> Int:
     scratch = pool.scratch
-    kept = 0
+    kept: Int = np.int64(0)
     for i in range(blocks.list_bans(ban, word, pool)):
         number = np.int64(scratch[i])
         for j in range(sweep.word_offsets[number], sweep.word_offsets[number + 1]):

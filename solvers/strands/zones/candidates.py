@@ -134,7 +134,7 @@ def list_fitting(before: Int, now: Int, state: ZoneState, slack: Int, search: Zo
 def still_banned(ban: Int, word: Int, left: np.uint64, words: Words, pool: Pool) -> Int:
     """Intern the banned words, and `word` (-1: none), that still fit in `left`; -1 if full."""
     scratch = pool.scratch
-    kept = 0
+    kept: Int = np.int64(0)
     for i in range(blocks.list_bans(ban, word, pool)):
         number = np.int64(scratch[i])
         for j in range(words.word_offsets[number], words.word_offsets[number + 1]):
@@ -199,13 +199,14 @@ def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
     slack = state.n * boards.UNIT - boards.price_of(state.left, board.prices)
     if slack < 0:
         return 0
-    size = list_fitting(0, 1, state, slack, search)
-    cell = rarest_cell(state.left, 1, size, words, board)
+    root, row = np.int64(0), np.int64(1)
+    size = list_fitting(root, row, state, slack, search)
+    cell = rarest_cell(state.left, row, size, words, board)
     if cell < 0:
         return 0
     count = 0
     for p in range(64 * size):
-        here = board.fitting[1, p >> 6] & words.on_cell[cell, p >> 6]
+        here = board.fitting[row, p >> 6] & words.on_cell[cell, p >> 6]
         if not (here >> np.uint64(p & 63)) & ONE:
             continue
         code, after = place_word(p, state, search)

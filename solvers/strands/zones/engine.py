@@ -37,7 +37,7 @@ def after_spangram(
     """
     left = board.frames[0, boards.F_LEFT] ^ spangrams.cells[s]
     code, closed, several = combine(
-        _ZERO, False, spangrams.blocks, spangrams.block_offsets[s],
+        _ZERO, bool(_ZERO), spangrams.blocks, spangrams.block_offsets[s],
         spangrams.block_offsets[s + 1], open_blocks(left, board.geometry[boards.COLUMNS]), pool,
     )  # fmt: skip
     ban: Int = np.int64(0)
