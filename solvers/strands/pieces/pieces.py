@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -247,29 +248,21 @@ def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
     return pieces, np.stack([high[rows], lower[rows]], axis=1)
 
 
-_scored: dict[tuple[str, int], tuple[I32, ScoreWeights]] = {}
-_SCORED_KEPT = 8
-
-
 def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[I32, ScoreWeights]:
-    """Price every word as a component: its cost and its score.
+    """Price every word as a component: its cost and its score."""
+    return _scored(lexicon, rules.part_centizipf)
 
-    Those of the last lexicons and rules are kept.
-    """
-    key = (lexicon.lexicon_id, rules.part_centizipf)
-    if key not in _scored:
-        if len(_scored) >= _SCORED_KEPT:
-            _scored.clear()
-        costs = scores.component_costs(lexicon, rules.part_centizipf).astype(np.int32)
-        weights = ScoreWeights(
-            components=scores.score_components(lexicon),
-            phrase_offsets=lexicon.phrase_offsets,
-            phrase_second=lexicon.phrase_second,
-            phrases=scores.score_phrases(lexicon),
-            counts=scores.score_counts(lexicon, COMPONENTS_MAX),
-        )
-        _scored[key] = costs, weights
-    return _scored[key]
+
+@lru_cache(maxsize=8)
+def _scored(lexicon: Lexicon, part_centizipf: int) -> tuple[I32, ScoreWeights]:
+    weights = ScoreWeights(
+        components=scores.score_components(lexicon),
+        phrase_offsets=lexicon.phrase_offsets,
+        phrase_second=lexicon.phrase_second,
+        phrases=scores.score_phrases(lexicon),
+        counts=scores.score_counts(lexicon, COMPONENTS_MAX),
+    )
+    return scores.component_costs(lexicon, part_centizipf).astype(np.int32), weights
 
 
 def _too_wide(grid: Grid) -> str:
