@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import conform, shaped
 from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
-from nightgrid.archive.lake.tables import DELTA_CODED, SCHEMA_VERSION, VERSION_KEY
+from nightgrid.archive.lake.tables import SCHEMA_VERSION, VERSION_KEY
 from nightgrid.solvers.errors import PermanentError
 
 SMALL_ROWS = 4096
@@ -21,6 +21,8 @@ WITHOUT_DICTIONARY = (
 )  # fmt: skip
 """Columns whose values are written as they are: either hardly a value stands twice, so that a
 dictionary would hold all of them, or the same value repeats, which zstd makes small by itself."""
+SORTED_TEXTS_TABLE = "dictionaries"
+"""The table whose sorted words are stored as what differs from the word before."""
 BYTE_SPLIT_TABLE = "manifest"
 """The table whose lists of numbers are stored byte by byte, the first bytes of all before the
 second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
@@ -29,10 +31,7 @@ that others read they are not: not every reader knows how to put such numbers to
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
     """Write a table of the lake: the same rows give the same bytes."""
-    encodings = dict.fromkeys(_byte_split(schema), "BYTE_STREAM_SPLIT")
-    path = metadata_of(schema, DELTA_CODED)
-    if path:
-        encodings[path] = "DELTA_BYTE_ARRAY"
+    encodings = _encodings(schema)
     encoding: dict[str, Any] = {"column_encoding": encodings} if encodings else {}
     return pq.ParquetWriter(
         sink,
@@ -80,14 +79,17 @@ def leaves(schema: pa.Schema) -> dict[str, pa.Field]:
     }
 
 
-def _byte_split(schema: pa.Schema) -> list[str]:
-    if metadata_of(schema, "nightgrid.table") != BYTE_SPLIT_TABLE:
-        return []
-    return [
-        leaf
+def _encodings(schema: pa.Schema) -> dict[str, str]:
+    """Choose how columns are stored that dictionaries of values do not suit."""
+    table = metadata_of(schema, "nightgrid.table")
+    if table == SORTED_TEXTS_TABLE:
+        return {"words.list.element": "DELTA_BYTE_ARRAY"}
+    numbers = (pa.int32(), pa.int64()) if table == BYTE_SPLIT_TABLE else ()
+    return {
+        leaf: "BYTE_STREAM_SPLIT"
         for leaf, field in leaves(schema).items()
-        if pa.types.is_list(field.type) and field.type.value_type in (pa.int32(), pa.int64())
-    ]
+        if pa.types.is_list(field.type) and field.type.value_type in numbers
+    }
 
 
 class TableFile(pq.ParquetFile):  # type: ignore[misc]

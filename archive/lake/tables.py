@@ -14,10 +14,6 @@ SCHEMA_VERSION = 1
 
 VERSION_KEY = "nightgrid.schema_version"
 """Where the metadata of every file say by which version of the schemas it was written."""
-DELTA_CODED = "nightgrid.delta_coded"
-"""Metadata of a schema that names the column path whose texts are stored as what differs from the
-text before: small for sorted words."""
-
 
 COUNT = pa.decimal128(38, 0)
 _TYPES = {"time": pa.timestamp("us", tz="UTC"), "count": COUNT}
@@ -39,12 +35,8 @@ def fields(columns: str) -> list[pa.Field]:
     return found
 
 
-def _schema(
-    name: str, columns: str | Iterable[pa.Field], *, delta_coded: str | None = None
-) -> pa.Schema:
+def _schema(name: str, columns: str | Iterable[pa.Field]) -> pa.Schema:
     metadata = {"nightgrid.table": name, VERSION_KEY: str(SCHEMA_VERSION)}
-    if delta_coded is not None:
-        metadata[DELTA_CODED] = delta_coded
     return pa.schema(fields(columns) if isinstance(columns, str) else columns, metadata=metadata)
 
 
@@ -71,11 +63,7 @@ def puzzles_schema(game: str, columns: str) -> pa.Schema:
     return _schema(f"puzzles.{game}", f"puzzle_id string, game string, {columns}, size int32")
 
 
-DICTIONARIES = _schema(
-    "dictionaries",
-    "dictionary_id string, words string[]",
-    delta_coded="words.list.element",
-)
+DICTIONARIES = _schema("dictionaries", "dictionary_id string, words string[]")
 """The words that boards bring along, once per content and sorted; the id is the hash of them."""
 
 EDITIONS = _schema(
