@@ -192,7 +192,8 @@ def problem_of(error: NightgridError) -> Problem:
 
 def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
     """Make the problem of one field that is wrong."""
-    said = f"{pointer}: {detail}" if pointer else detail
+    # What has a kind of its own says by itself what it is about.
+    said = f"{pointer}: {detail}" if pointer and slug == "bad-value" else detail
     return Problem(slug, said, errors=[FieldError(pointer=pointer, detail=detail)])
 
 
