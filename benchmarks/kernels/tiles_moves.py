@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
     for name, form, boards in FORMS:
         many = max(1, boards // options.fewer)
         found, greedy, taken = measured(form, many, options.seconds)
-        proven = [one for one in found if one.proven]
+        proven = [one for one in found if one.reason is None]
         walks = [one.walk for one in found if one.walk is not None]
         combos = sum(
             1

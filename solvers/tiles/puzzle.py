@@ -29,11 +29,6 @@ class Puzzle:
         _check(self.tiles, "tiles")
         object.__setattr__(self, "tiles", tuple(tuple(sorted(tile)) for tile in self.tiles))
 
-    @property
-    def feature_count(self) -> int:
-        """Features of all tiles together."""
-        return sum(map(len, self.tiles))
-
     @cached_property
     def puzzle_id(self) -> str:
         """Hash of the board as it lies."""

@@ -56,11 +56,6 @@ class Fewest:
     """Why the search ended early, if it did."""
     statistics: Statistics
 
-    @property
-    def proven(self) -> bool:
-        """Whether the answer is final: the fewest moves, or that there is no walk."""
-        return self.reason is None
-
 
 def between(reason: str, at_least: int, at_most: int | None) -> str:
     """Explain why a search ended early, and between what the fewest moves are."""
