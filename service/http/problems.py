@@ -267,6 +267,8 @@ def _of_validation(error: RequestValidationError) -> Problem:
         said = (
             str(found["msg"]).removeprefix("Value error, ").replace("Input should be", "expected")
         )
+        if found["type"].startswith("date_"):
+            said = "expected a date as YYYY-MM-DD"
         errors.append(FieldError(pointer=pointer, detail=said[:1].lower() + said[1:]))
     first = errors[0]
     named = f"{first.pointer}: " if first.pointer else ""
