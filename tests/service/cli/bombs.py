@@ -83,7 +83,7 @@ ROWS = (
     Bomb(
         what="JSON: a number of 15,000,000 digits",
         words=("show", "number.json"),
-        says="dominoes: expected at most 20 digits, got 15728640 (in number.json)",
+        says="expected numbers of at most 20 digits, got one of 15728640 (in number.json)",
     ),
     Bomb(
         what="JSON: a million empty lists",

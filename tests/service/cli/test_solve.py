@@ -248,6 +248,15 @@ def test_reader_that_goes_away_ends_the_program_silently(write: Write, tmp_path:
         assert (process.wait(60), LOADING.sub(b"", err)) == (141, b"")
 
 
+def test_an_answer_that_cannot_be_written_is_a_failure(write: Write, tmp_path: Path) -> None:
+    command = f"exec {sys.executable} -m nightgrid.service.cli.app show {write(PAIR)} >&-"
+    done = subprocess.run(
+        ["sh", "-c", command], stderr=subprocess.PIPE, cwd=tmp_path, env=environment(), check=False
+    )
+    said = b"nightgrid: standard output is closed; expected a file, a pipe or a terminal\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "nightgrid.service.cli.app", "show", "-"],
