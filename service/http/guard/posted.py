@@ -259,20 +259,15 @@ def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> float:
     size = int(arrays["size"][0])
     if size > most:
         detail = f"the board's size is {size:,}; expected at most {most:,}"
-        raise _too_much("board-too-large", pointer, detail)
+        raise wrong(pointer, detail, "board-too-large")
     seconds = min(max(float(expected_s(asked.bound, asked.ask, arrays)[0]), 0.0), BIG_S)
     if seconds > most_s:
         detail = (
             f"the board would take about {clock_time(seconds)} of one core; expected at most "
             f"{clock_time(most_s)}"
         )
-        raise _too_much("too-long", pointer, detail)
+        raise wrong(pointer, detail, "too-long")
     return seconds
-
-
-def _too_much(slug: str, pointer: str, detail: str) -> Problem:
-    """Make the problem of a sound board that takes too much; its sentence needs no pointer."""
-    return Problem(slug, detail, errors=[FieldError(pointer=pointer, detail=detail)])
 
 
 def _said(rules: dict[str, Any]) -> dict[str, Any]:
