@@ -83,7 +83,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "workers/driver/chunk_table.py": ("workers/driver/test_chunk_table.py",),
     "workers/driver/progress.py": ("workers/driver/test_progress.py",),
-    "workers/runs/attempts.py": ("workers/runs/test_status.py",),
+    "workers/runs/attempt_notes.py": ("workers/runs/test_status.py",),
     "workers/runs/status.py": ("workers/runs/test_status.py",),
     "workers/runs/finishing/gathering.py": (
         "workers/runs/finishing/test_gathering.py",

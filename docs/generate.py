@@ -30,7 +30,7 @@ from nightgrid.service.http.monitoring import gauges
 from nightgrid.service.http.monitoring import requests as service_metrics
 from nightgrid.service.http.monitoring.queue_snapshot import QueueSnapshot
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.terminal.console import Exit
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.workers import metrics as worker_metrics
 from nightgrid.workers.settings import Settings, setting_fields
 

@@ -41,7 +41,7 @@ class OwnWorkers(AbstractContextManager["OwnWorkers"]):
         workers = self._settings.workers
         if self._wait is not None or self._settings.executor == "inline":
             return
-        from nightgrid.workers.broker.queues import BATCH
+        from nightgrid.workers.broker.redis_keys import BATCH
         from nightgrid.workers.broker.worker_keys import served_queues
         from nightgrid.workers.cluster import server
         from nightgrid.workers.cluster.local import beginning_cluster

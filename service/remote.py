@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import pyarrow as pa
 
-from nightgrid.archive.lake.tables import SOLUTIONS
+from nightgrid.archive.lake.schemas import SOLUTIONS
 from nightgrid.archive.lookup.reference import DateReference, Reference
 from nightgrid.archive.sources.proxies import named_proxy
 from nightgrid.service.asking import COMMAND_LINE

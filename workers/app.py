@@ -8,8 +8,8 @@ from celery import Celery
 from kombu import Exchange, Queue
 
 from nightgrid.archive.lake.identity import keep_stores_out
-from nightgrid.workers.broker.lake_keys import key_prefix, make_lake_id
-from nightgrid.workers.broker.queues import BATCH, NAMES
+from nightgrid.workers.broker.queues import NAMES
+from nightgrid.workers.broker.redis_keys import BATCH, key_prefix, make_lake_id
 from nightgrid.workers.settings import (
     BROKER_CONNECT_SECONDS,
     BROKER_SOCKET_SECONDS,

@@ -32,8 +32,8 @@ from nightgrid.archive.ingest.puzzles import (
 from nightgrid.archive.lake.conforming import conform, select
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.location import is_missing, make_folder
+from nightgrid.archive.lake.schemas import CORPUS_ROWS, corpus_schema
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.tables import CORPUS_ROWS, corpus_schema
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError, TransientError

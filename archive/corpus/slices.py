@@ -25,8 +25,8 @@ from nightgrid.archive.corpus.parquet import CorpusRow, read_parquet
 from nightgrid.archive.games import archive_plug, game_found_in, reader
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.schemas import corpus_schema
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.tables import corpus_schema
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import open_game

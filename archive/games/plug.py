@@ -84,7 +84,7 @@ class ArchivePlug:
     name: str
     """The game's name in nightgrid.solvers.registry."""
     columns: str
-    """Columns of its boards in the puzzles table: see nightgrid.archive.lake.tables.fields."""
+    """Columns of its boards in the puzzles table: see nightgrid.archive.lake.schemas.fields."""
     endpoint: str | None = None
     """Where a host that publishes several games keeps the payloads of this one; None for a game
     that is not published day by day."""
@@ -106,7 +106,7 @@ class ArchivePlug:
 
     def puzzles(self) -> pa.Schema:
         """Return the schema of the game's puzzles table."""
-        from nightgrid.archive.lake.tables import puzzles_schema
+        from nightgrid.archive.lake.schemas import puzzles_schema
 
         return puzzles_schema(self.name, self.columns)
 

@@ -15,8 +15,8 @@ from nightgrid.archive.games.plug import Edition
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_boards, read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, set_aside
+from nightgrid.archive.lake.schemas import CLUE, EDITIONS, QUARANTINE, RAW
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CLUE, EDITIONS, QUARANTINE, RAW
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.solvers.registry import DEFAULT_GAME
 

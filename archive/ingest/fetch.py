@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import reader
 from nightgrid.archive.ingest.editions import quarantine_path
 from nightgrid.archive.ingest.raw import RawArchive, Sighting
+from nightgrid.archive.lake.schemas import QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import QUARANTINE
 from nightgrid.archive.sources import Answer, AnswerKind, Source, Validators
 from nightgrid.solvers.registry import DEFAULT_GAME
 

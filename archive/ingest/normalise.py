@@ -37,8 +37,8 @@ from nightgrid.archive.ingest.raw import (
     read_date,
     unindexed_dates,
 )
+from nightgrid.archive.lake.schemas import EDITIONS, QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.state import InputFingerprint
 from nightgrid.archive.words.dictionaries import (

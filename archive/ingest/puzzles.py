@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.conforming import conform, select
 from nightgrid.archive.lake.faults import DamagedFileError, set_aside
+from nightgrid.archive.lake.schemas import CLUE
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.tables import CLUE
 from nightgrid.archive.merging.files import MergedFolder, listings
 from nightgrid.archive.merging.merge import merge_folder, put_merged
 from nightgrid.solvers.game_contract import Game

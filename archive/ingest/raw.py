@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games.plug import PayloadReader
 from nightgrid.archive.lake.faults import LakeRefusesError, MissingFileError
+from nightgrid.archive.lake.schemas import RAW
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RAW
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.state import read_state, write_state
 from nightgrid.solvers.errors import PermanentError

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.conforming import conform, shaped
 from nightgrid.archive.lake.faults import DamagedFileError, NewerSchemaError
-from nightgrid.archive.lake.tables import SCHEMA_VERSION, VERSION_KEY
+from nightgrid.archive.lake.schemas import SCHEMA_VERSION, VERSION_KEY
 from nightgrid.solvers.errors import PermanentError
 
 SMALL_ROWS = 4096
@@ -58,7 +58,7 @@ def filled(
     """Make what writes tables, each as one row group or as several of `row_group_rows`."""
     if VERSION_KEY.encode() not in (schema.metadata or {}):
         raise PermanentError(
-            f"{path}: the table's schema is not one of nightgrid.archive.lake.tables; conform it"
+            f"{path}: the table's schema is not one of nightgrid.archive.lake.schemas; conform it"
         )
 
     def fill(sink: pa.NativeFile) -> None:

@@ -23,7 +23,7 @@ class Lake(StoredFiles):
     def write_table(self, path: str, table: pa.Table) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.
 
-        The table carries one of the schemas of `nightgrid.archive.lake.tables`.
+        The table carries one of the schemas of `nightgrid.archive.lake.schemas`.
         """
         fill = filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
         self._commit(path, fill)

@@ -22,8 +22,8 @@ from nightgrid.archive.ingest.editions import editions_path, last_revisions
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.faults import NotInLakeError
+from nightgrid.archive.lake.schemas import CORPUS_ROWS, EDITIONS, corpus_schema
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CORPUS_ROWS, EDITIONS, corpus_schema
 from nightgrid.archive.lookup.reference import (
     DateReference,
     IdReference,

@@ -16,13 +16,13 @@ from nightgrid.archive.corpus.corpora import corpora_in, corpus_folder
 from nightgrid.archive.games import has_plug, missing_words_hint
 from nightgrid.archive.ingest.editions import editions_path, last_revisions, quarantine_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import (
+from nightgrid.archive.lake.schemas import (
     CORPUS_ROWS,
     EDITIONS,
     QUARANTINE,
     fields,
 )
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.files import RESULT_FILES, ranges_where
 from nightgrid.archive.results.results import answers_to, once_a_job

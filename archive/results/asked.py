@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.schemas import ASKED
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import ASKED
 from nightgrid.archive.merging.files import rows_of_keys
 from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import (

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.encoding import TableFile
 from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
+from nightgrid.archive.lake.schemas import ASKED, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import ASKED, RESULTS, SOLUTIONS
 from nightgrid.archive.merging.files import (
     MergedFolder,
     groups_with,

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
+from nightgrid.archive.lake.schemas import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.merging.files import read_each, rows_of_keys
 from nightgrid.archive.merging.merge import without_repeats
 from nightgrid.archive.results.files import (

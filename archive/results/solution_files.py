@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.schemas import SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.solvers.errors import PermanentError
 
 LISTINGS_FOLDER = "listings"

@@ -11,8 +11,7 @@ import pyarrow as pa
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.lake.conforming import select
-from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import (
+from nightgrid.archive.lake.schemas import (
     COUNTS_BY_DATE,
     EDITIONS,
     QUARANTINE,
@@ -22,6 +21,7 @@ from nightgrid.archive.lake.tables import (
     RUNTIMES,
     SOLUTIONS,
 )
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
 from nightgrid.archive.results.contradictions import ANSWER_COLUMNS
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH, RUNTIMES_PATH

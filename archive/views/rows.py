@@ -16,13 +16,13 @@ from nightgrid.archive.games import has_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path, observations
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
-from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import (
+from nightgrid.archive.lake.schemas import (
     BUDGET_COLUMNS,
     CORPUS_ROWS,
     EDITIONS,
     fields,
 )
+from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import list_quarantine
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import contradicting_answers

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.schemas import DICTIONARIES
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import DICTIONARIES
 from nightgrid.archive.merging.files import MergedFolder, read_each, rows_of_keys
 from nightgrid.archive.merging.merge import merge_folder, put_merged
 from nightgrid.solvers.errors import PermanentError

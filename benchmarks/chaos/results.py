@@ -11,8 +11,8 @@ from unittest import mock
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.words.binding import open_game
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.reasons import Reason

@@ -21,8 +21,8 @@ from benchmarks.chaos.processes.cluster import Cluster, Host
 from benchmarks.chaos.processes.files import EXECUTIONS
 from benchmarks.chaos.results import differing, digest, fresh_lake, plan
 from benchmarks.instruments.processes import wait_for
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import done_chunks
 

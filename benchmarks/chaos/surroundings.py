@@ -24,8 +24,8 @@ from benchmarks.chaos.results import differing, fresh_lake, plan, undisturbed
 from benchmarks.chaos.runs import Aftermath, Scene
 from benchmarks.instruments.processes import wait_for
 from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.letterboxed.puzzle import Puzzle

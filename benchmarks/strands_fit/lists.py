@@ -19,9 +19,9 @@ from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.ranking.board import RankedBoard
 from nightgrid.solvers.strands.ranking.compounds import NATS
-from nightgrid.solvers.strands.ranking.score import WeighedTerms
 from nightgrid.solvers.strands.ranking.search import Scored, best_covers
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
+from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 
 F64 = npt.NDArray[np.float64]
 NAMES = (*THEME_TERMS, *SPANGRAM_TERMS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nightgrid.solvers.strands.ranking.score import WeighedTerms
+from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 
 WEIGHTS: dict[str, float] = {
     "zipf": 1.49,

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpus import LAKE, Corpus, open_corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
+from nightgrid.archive.lake.schemas import CORPUS_ROWS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CORPUS_ROWS
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import contradictions
 from nightgrid.archive.results.solution_files import files_folder

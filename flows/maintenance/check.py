@@ -19,8 +19,8 @@ from nightgrid.archive.lake.faults import (
     NewerSchemaError,
 )
 from nightgrid.archive.lake.json_files import read_json
+from nightgrid.archive.lake.schemas import EDITIONS, QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.finishing.ended import ended_runs, rows_by_run

@@ -26,8 +26,8 @@ from nightgrid.archive.corpus.corpora import CORPORA
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table
 from nightgrid.archive.lake.faults import MissingFileError
+from nightgrid.archive.lake.schemas import EDITIONS, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, RESULTS
 from nightgrid.archive.merging.files import listings
 from nightgrid.archive.merging.merge import drop_rows, keys_in
 from nightgrid.archive.results.contradictions import COMPARED

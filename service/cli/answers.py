@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from nightgrid.service.drawing import View
 from nightgrid.service.games import bound_json, view
 from nightgrid.service.terminal.console import (
-    Exit,
     complain,
     duration,
     emit,
@@ -16,6 +15,7 @@ from nightgrid.service.terminal.console import (
     say_drawing,
     sentence_of,
 )
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.algebra import COST_COLUMNS, Ask, Outcome, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import ReasonCode

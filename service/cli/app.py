@@ -14,12 +14,8 @@ from typer.core import TyperArgument, TyperCommand
 
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.service.cli.commands import COMMANDS
-from nightgrid.service.terminal.console import (
-    Exit,
-    complain,
-    note,
-    prepare_streams,
-)
+from nightgrid.service.terminal.console import complain, note, prepare_streams
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalError, TransientError
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"

@@ -28,10 +28,8 @@ from nightgrid.service.options.shared_options import (
     solved_by,
 )
 from nightgrid.service.terminal.console import (
-    Exit,
     duration,
     emit,
-    exit_for_many,
     note,
     say,
     say_attention,
@@ -40,6 +38,7 @@ from nightgrid.service.terminal.console import (
     say_table,
     warn_of_poison,
 )
+from nightgrid.service.terminal.exit_codes import Exit, exit_for_many
 from nightgrid.service.terminal.progress import (
     BAR_PATIENCE_S,
     READY_PATIENCE_S,

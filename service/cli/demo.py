@@ -23,7 +23,6 @@ from nightgrid.service.options.shared_options import (
     run_options,
 )
 from nightgrid.service.terminal.console import (
-    Exit,
     duration,
     emit,
     say,
@@ -32,6 +31,7 @@ from nightgrid.service.terminal.console import (
     say_table,
 )
 from nightgrid.service.terminal.encoded import plain_row
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural
@@ -107,7 +107,7 @@ def demo(
 
 def counts_by_date(lake: Lake, game: str) -> list[dict[str, Any]]:
     """Read the counts by date, as JSON values."""
-    from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+    from nightgrid.archive.lake.schemas import COUNTS_BY_DATE
     from nightgrid.archive.results.gold.gold import COUNTS_PATH
 
     rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()

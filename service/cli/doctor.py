@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nightgrid.service.options.shared_options import Json, LakeOption
 from nightgrid.service.terminal.colour import console
-from nightgrid.service.terminal.console import Exit, emit, say
+from nightgrid.service.terminal.console import emit, say
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.registry import GAMES, game
 from nightgrid.solvers.sentences import plural, without_credentials

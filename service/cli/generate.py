@@ -11,7 +11,8 @@ import typer
 from nightgrid.service.games import ALL, service_plug
 from nightgrid.service.options.pictures import write_file
 from nightgrid.service.options.shared_options import Json, date_of, game_name, one_of
-from nightgrid.service.terminal.console import Exit, emit, json_line, note, say
+from nightgrid.service.terminal.console import emit, json_line, note, say
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug, titles
 from nightgrid.solvers.sentences import plural

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nightgrid.service.options.shared_options import Games, Json, LakeOption, one_of, read_settings
-from nightgrid.service.terminal.console import Exit, emit, say, say_table
+from nightgrid.service.terminal.console import emit, say, say_table
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 

@@ -18,7 +18,8 @@ from nightgrid.service.options.shared_options import (
     one_of,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, note
+from nightgrid.service.terminal.console import note
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.service.terminal.formats import Format, chosen_format, write_table
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError

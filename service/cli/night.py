@@ -27,10 +27,8 @@ from nightgrid.service.options.shared_options import (
     solved_by,
 )
 from nightgrid.service.terminal.console import (
-    Exit,
     complain,
     emit,
-    exit_for_many,
     note,
     say,
     say_attention,
@@ -39,6 +37,7 @@ from nightgrid.service.terminal.console import (
     sentence_of,
     warn_of_poison,
 )
+from nightgrid.service.terminal.exit_codes import Exit, exit_for_many
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.service.terminal.running import STOPPED, run_shown
 from nightgrid.solvers.algebra import Ask

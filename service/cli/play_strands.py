@@ -10,7 +10,8 @@ import typer
 
 from nightgrid.service.cli.answers import each_puzzle, head_json, say_head
 from nightgrid.service.options.shared_options import Files, Json, LakeOption, default_budget
-from nightgrid.service.terminal.console import Exit, emit, say, sentence_of
+from nightgrid.service.terminal.console import emit, say, sentence_of
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.solvers.sentences import plural

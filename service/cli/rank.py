@@ -14,7 +14,8 @@ from nightgrid.service.options.shared_options import (
     run_options,
     solved_by,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, say, say_table, sentence_of
+from nightgrid.service.terminal.console import emit, note, say, say_table, sentence_of
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.service.terminal.progress import ProgressLine, waited
 from nightgrid.service.terminal.running import STOPPED, run_shown
 

@@ -13,7 +13,8 @@ from nightgrid.service.cli.answers import cost_text
 from nightgrid.service.games import view
 from nightgrid.service.options.pictures import check_picture, write_file
 from nightgrid.service.options.shared_options import SECONDS_MIN, Json
-from nightgrid.service.terminal.console import Exit, emit, exit_for, note, say, say_drawing
+from nightgrid.service.terminal.console import emit, note, say, say_drawing
+from nightgrid.service.terminal.exit_codes import Exit, exit_for
 from nightgrid.service.terminal.progress import solving_shown
 from nightgrid.solvers.algebra import MAX_BUDGET_S, Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError

@@ -16,7 +16,8 @@ from nightgrid.service.cli.night import (
 )
 from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.shared_options import LakeOption, RetryOption, run_options
-from nightgrid.service.terminal.console import Exit, note
+from nightgrid.service.terminal.console import note
+from nightgrid.service.terminal.exit_codes import Exit
 
 EVERY_NIGHT = "15 3 * * *"
 """03:15 in UTC: the payloads of the day are out everywhere."""

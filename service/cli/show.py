@@ -17,7 +17,8 @@ from nightgrid.service.options.shared_options import (
     Levels,
     Sides,
 )
-from nightgrid.service.terminal.console import Exit, emit, say, say_drawing
+from nightgrid.service.terminal.console import emit, say, say_drawing
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.registry import game as game_of
 
 if TYPE_CHECKING:

@@ -39,16 +39,15 @@ from nightgrid.service.options.shared_options import (
     default_budget,
 )
 from nightgrid.service.terminal.console import (
-    Exit,
     emit,
     emit_end,
     emit_start,
     emit_text,
-    exit_for,
     json_line,
     say,
     say_drawing,
 )
+from nightgrid.service.terminal.exit_codes import Exit, exit_for
 from nightgrid.service.terminal.progress import solving_shown
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.pips.puzzle import Puzzle
-from nightgrid.solvers.pips.regions import Cell, Domino, Region, RegionType
+from nightgrid.solvers.pips.regions import Cell, Domino, holds
 from nightgrid.solvers.pips.solution import Placement
 
 
@@ -46,24 +46,6 @@ def check_solution(puzzle: Puzzle, solution: Sequence[Placement], place: str = "
                 f"the region at {list(region.cells[0])} demands {region.type}{target} and holds "
                 f"pips {held}",
             )
-
-
-def holds(region: Region, pips: Sequence[int]) -> bool:
-    """Return whether the pips on a region's cells satisfy it."""
-    target = region.target if region.target is not None else 0
-    match region.type:
-        case RegionType.EMPTY:
-            return True
-        case RegionType.SUM:
-            return sum(pips) == target
-        case RegionType.LESS:
-            return sum(pips) < target
-        case RegionType.GREATER:
-            return sum(pips) > target
-        case RegionType.EQUALS:
-            return len(set(pips)) <= 1
-        case RegionType.UNEQUAL:
-            return len(set(pips)) == len(pips)
 
 
 def _domino(placement: Placement) -> Domino:

@@ -51,6 +51,24 @@ class Region:
     target: int | None = None
 
 
+def holds(region: Region, pips: Sequence[int]) -> bool:
+    """Return whether the pips on a region's cells satisfy it."""
+    target = region.target if region.target is not None else 0
+    match region.type:
+        case RegionType.EMPTY:
+            return True
+        case RegionType.SUM:
+            return sum(pips) == target
+        case RegionType.LESS:
+            return sum(pips) < target
+        case RegionType.GREATER:
+            return sum(pips) > target
+        case RegionType.EQUALS:
+            return len(set(pips)) <= 1
+        case RegionType.UNEQUAL:
+            return len(set(pips)) == len(pips)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRegion:
     """A region as far as it can be read: None stands for what is wrong with it."""

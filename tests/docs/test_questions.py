@@ -15,8 +15,8 @@ import pytest
 import nightgrid
 from docs.questions import PAGE, PICTURES, QUESTIONS, answer, answers_in, charts, command, write
 from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RANKS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RANKS
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH
 from nightgrid.service.cli.app import main
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RESULTS
 from tests.service.scenes import ROOT, environment
 from tests.warm_interpreter import started
 

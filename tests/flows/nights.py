@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.flows.night.report import GameReport
 from nightgrid.flows.night.settings import NightSettings
 from nightgrid.flows.runs import Watch

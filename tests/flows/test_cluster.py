@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from nightgrid.flows import cluster
-from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.broker.worker_keys import served_queues
 from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state

@@ -15,8 +15,8 @@ sys.path.insert(0, str(TOYS))
 import toy_game as toy  # noqa: E402
 
 from benchmarks.tuned import tuned_settings  # noqa: E402
+from nightgrid.archive.lake.schemas import RESULTS  # noqa: E402
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
-from nightgrid.archive.lake.tables import RESULTS  # noqa: E402
 from nightgrid.solvers.algebra import Ask, Budget  # noqa: E402
 from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
 from nightgrid.workers.driver.drive import drive  # noqa: E402

@@ -1,7 +1,7 @@
 """What a run has still to work, as a driver that begins finds it in the lake."""
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.runs.attempts import read_attempts
+from nightgrid.workers.runs.attempt_notes import read_attempts
 from nightgrid.workers.runs.manifest import Run
 from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 

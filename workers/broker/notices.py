@@ -14,7 +14,7 @@ import redis
 
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.connection import answering
-from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.redis_keys import DONE, key_prefix
 from nightgrid.workers.broker.worker_keys import REASON_CHARS
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
@@ -97,4 +97,4 @@ def parse_announcement(text: str) -> Announcement:
 
 
 def _key(settings: Settings, driver: str) -> str:
-    return f"{key_prefix(settings)}done:{driver}"
+    return f"{key_prefix(settings)}{DONE}{driver}"

@@ -20,16 +20,18 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from nightgrid.solvers.errors import TransientError
-from nightgrid.workers.broker.lake_keys import key_prefix, read_keys
+from nightgrid.workers.broker.redis_keys import (
+    BATCH,
+    DEMAND,
+    INTERACTIVE,
+    UNACKED,
+    key_prefix,
+    read_keys,
+)
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.logs import carried
 from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import span, trace_header
-
-INTERACTIVE = "interactive"
-"""On-demand solves; at least one worker serves this queue alone."""
-BATCH = "batch"
-"""Chunks of all runs."""
 
 NAMES: tuple[str, ...] = (INTERACTIVE, BATCH)
 ABOUT_HEADER = "about"
@@ -39,7 +41,7 @@ LOG_HEADER = "log"
 MESSAGES_READ_MAX = 10_000
 """Messages of one queue that are looked at; a bounded window never has as many."""
 
-DEMAND, DEMAND_KEPT_SECONDS = "demand:", 30
+DEMAND_KEPT_SECONDS = 30
 """A driver that has said nothing for this long wants nothing."""
 
 
@@ -80,7 +82,7 @@ def traffic(client: redis.Redis, settings: Settings) -> Traffic:
     for name in NAMES:
         pipe.lrange(f"{prefix}{name}", -MESSAGES_READ_MAX, -1)
     # In this order, a message that is taken meanwhile is seen.
-    pipe.hvals(f"{prefix}unacked")
+    pipe.hvals(f"{prefix}{UNACKED}")
     *queues, acquired = pipe.execute()
     return Traffic(
         complete=all(len(waiting) < MESSAGES_READ_MAX for waiting in queues),
@@ -120,7 +122,7 @@ class QueueStatus:
 def overview(client: redis.Redis, settings: Settings) -> dict[str, QueueStatus]:
     """Count the messages of every queue. Raises redis.RedisError."""
     prefix, pipe = key_prefix(settings), client.pipeline(transaction=False)
-    pipe.hvals(f"{prefix}unacked")
+    pipe.hvals(f"{prefix}{UNACKED}")
     for name in NAMES:
         pipe.llen(f"{prefix}{name}")
         # Messages come in at the head of the list and go out at its end.

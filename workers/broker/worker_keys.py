@@ -13,7 +13,7 @@ from typing import Any
 import redis
 
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix, read_keys
+from nightgrid.workers.broker.redis_keys import EXITED, LIVES, REFUSES, key_prefix, read_keys
 from nightgrid.workers.settings import Settings
 
 DEAD_KEPT_SECONDS = 24 * 3600
@@ -24,7 +24,6 @@ REFUSAL_KEPT_PAUSES = 6.0
 """A refusal is kept for this many pauses of the worker."""
 REASON_CHARS = 500
 """Longest reason that is kept in a worker's key, or travels in an announcement."""
-LIVES, REFUSES, EXITED = "worker:", "refuses:", "dead:"
 
 
 def _key(settings: Settings, kind: str, worker: str) -> str:

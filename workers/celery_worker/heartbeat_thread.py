@@ -7,7 +7,6 @@ full. The supervisor restarts the worker; what it had in hand is worked again.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
@@ -16,12 +15,10 @@ from typing import Any
 import redis
 from celery.worker import state
 
-from nightgrid.archive.lake.identity import read_lake_id
-from nightgrid.archive.lake.location import is_folder
-from nightgrid.solvers.errors import NightgridError
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import waiting_count
 from nightgrid.workers.broker.worker_keys import write_heartbeat
+from nightgrid.workers.chunks.refusals import sees_other_lake
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.settings import Settings
 
@@ -47,7 +44,9 @@ class HeartbeatThread(threading.Thread):
         """Write a heartbeat and check the worker, until the process ends."""
         client = connect(self._settings)
         while True:
-            why = self._other_lake()
+            why = ""
+            if sees_other_lake(self._settings.lake, self._about["lake_id"]):
+                why = "another lake is where this worker's was"
             try:
                 write_heartbeat(client, self._settings, self._worker, self._about)
                 why = why or self._stall(client)
@@ -66,16 +65,4 @@ class HeartbeatThread(threading.Thread):
             self._taking_at = time.monotonic()
         if time.monotonic() - self._taking_at > STALL_SECONDS:
             return f"messages wait, and none was taken for {STALL_SECONDS:g} s"
-        return ""
-
-    def _other_lake(self) -> str:
-        """Check that the lake still has the id that the worker serves.
-
-        A worker that began before the file system was mounted found an empty folder there. A
-        bucket is not checked: its client does not survive the forks of this process.
-        """
-        if is_folder(self._settings.lake):
-            with contextlib.suppress(NightgridError):
-                if read_lake_id(self._settings.lake) not in (None, self._about["lake_id"]):
-                    return "another lake is where this worker's was"
         return ""

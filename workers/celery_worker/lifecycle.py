@@ -13,7 +13,7 @@ from celery import signals
 from nightgrid.archive.games import ranking_game
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import MEANT
-from nightgrid.workers.broker.lake_keys import make_lake_id
+from nightgrid.workers.broker.redis_keys import make_lake_id
 from nightgrid.workers.celery_worker.heartbeat_thread import HeartbeatThread
 from nightgrid.workers.celery_worker.this_worker import SETTINGS, WORKER_ID
 from nightgrid.workers.freed_memory import map_large, trim

@@ -20,7 +20,8 @@ from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.app import WORK_CHUNK, app
 from nightgrid.workers.broker.notices import Announcement, Event
-from nightgrid.workers.broker.queues import INTERACTIVE, LOG_HEADER
+from nightgrid.workers.broker.queues import LOG_HEADER
+from nightgrid.workers.broker.redis_keys import INTERACTIVE
 from nightgrid.workers.broker.worker_keys import record_refusal
 from nightgrid.workers.celery_worker.this_worker import (
     SETTINGS,

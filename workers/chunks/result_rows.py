@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nightgrid.archive.lake.arrow_to_numpy import slice_arrays
-from nightgrid.archive.lake.tables import COUNT, PARTS
+from nightgrid.archive.lake.schemas import COUNT, PARTS
 from nightgrid.solvers.algebra import COST_COLUMNS, STATUS_CODES, Ask, Budget, Outcome, Status
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import Reason, ReasonCode

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.schemas import SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import SOLUTIONS
 from nightgrid.archive.results.solution_files import file_path, files_folder
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import PermanentError, RefusalError

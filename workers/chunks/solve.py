@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from structlog.contextvars import bind_contextvars
 
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.schemas import UNASKED
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import UNASKED
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.errors import (
@@ -31,6 +31,7 @@ from nightgrid.solvers.errors import (
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.stop import Stop
+from nightgrid.workers.chunks.refusals import check_solver_version, refusing
 from nightgrid.workers.chunks.solved_rows import (
     as_small,
     promote,
@@ -39,7 +40,7 @@ from nightgrid.workers.chunks.solved_rows import (
 from nightgrid.workers.chunks.stage_part import carry, drop_tables
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import count_rows
-from nightgrid.workers.runs.attempts import Note, read_note, take_back, write_note
+from nightgrid.workers.runs.attempt_notes import Note, read_note, take_back, write_note
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import drop_frontiers, stage_part
@@ -137,12 +138,7 @@ def _worked(
             run, settings = as_small(run, settings)
         rows = lake.read_row_groups(ref.manifest_path, [ref.chunk], without=UNASKED)
         game = game_of(lake, run.question)
-        planned = run.question.solver_version
-        if game.solver_version != planned:
-            raise RefusalError(
-                f"run {run.run_id} was planned for {game.name} solver {planned}, this worker has "
-                f"{game.solver_version}"
-            )
+        check_solver_version(run, game)
         _name_work(game, rows)
         write_note(lake, ref, Note(worker=worker))
     stage = stage_part(rows.column("part")[0].as_py())
@@ -178,23 +174,6 @@ def _count_rows(game: str, part: pa.Table) -> None:
     statuses = {each["values"]: each["counts"] for each in counted}
     costs = {name: pc.sum(part.column(name)).as_py() or 0 for name in ("states", "kernel_ns")}
     count_rows(game, statuses, **costs)
-
-
-@contextmanager
-def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
-    """Raise RefusalError in place of an error that is not about a puzzle.
-
-    That is `fault`, and any OSError: solvers open no files, so a full disk, a missing permission or
-    too many open files are never a puzzle's fault.
-    """
-    try:
-        yield
-    except fault as error:
-        raise RefusalError(str(error)) from error
-    except OSError as error:
-        if isinstance(error, NightgridError):
-            raise
-        raise RefusalError(f"this machine does not let the process work: {error}") from error
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> Ended | None:

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.schemas import PARTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS
 from nightgrid.archive.words.dictionaries import MissingDictionaryError
 from nightgrid.solvers.algebra import Budget, Outcome, Status
 from nightgrid.solvers.canonical import canonical_json

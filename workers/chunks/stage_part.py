@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.schemas import PARTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import COST_COLUMNS, Budget, Outcome, Status
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from nightgrid.solvers.errors import NightgridError, PermanentError, TransientError
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix
+from nightgrid.workers.broker.redis_keys import PROBE, key_prefix
 from nightgrid.workers.server_url import distrust
 from nightgrid.workers.settings import Settings
 
@@ -107,7 +107,7 @@ def check(settings: Settings) -> None:
 
 def check_takes(client: redis.Redis, settings: Settings) -> None:
     """Write a key for a moment: a full server answers, and takes nothing. Raises RedisError."""
-    client.set(f"{key_prefix(settings)}probe", "1", px=PROBE_MS)
+    client.set(f"{key_prefix(settings)}{PROBE}", "1", px=PROBE_MS)
 
 
 def refusal(settings: Settings) -> str | None:

@@ -31,8 +31,7 @@ import redis
 
 from nightgrid.solvers.errors import NightgridError, TransientError
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import make_lake_id
-from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
+from nightgrid.workers.broker.redis_keys import BATCH, INTERACTIVE, make_lake_id
 from nightgrid.workers.broker.worker_keys import DEAD, LEFT, living_workers, record_exit, refusals
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.probe import beat_path, notify, write_beat

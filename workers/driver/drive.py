@@ -17,7 +17,7 @@ from nightgrid.archive import outages
 from nightgrid.archive.lake.identity import make_lake_id
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import RefusalError, TransientError
-from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.driver.driver import Driver
 from nightgrid.workers.driver.outbox import Outbox
 from nightgrid.workers.driver.progress import Progress

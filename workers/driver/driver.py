@@ -15,13 +15,13 @@ from typing import Any
 import pyarrow as pa
 
 from nightgrid.archive.lake.faults import set_aside
+from nightgrid.archive.lake.schemas import PARTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker.notices import Announcement
-from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.chunks.result_rows import Row, heads_of, result_row
 from nightgrid.workers.driver.chunk_table import IN_FLIGHT, Chunk, State
 from nightgrid.workers.driver.growth import GrowingRun
@@ -29,7 +29,7 @@ from nightgrid.workers.driver.outbox import GONE_INTERVALS, Outbox, Place, Worke
 from nightgrid.workers.driver.progress import Progress, progress_of
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.metrics import count_rows
-from nightgrid.workers.runs.attempts import read_attempts, read_note, write_failure
+from nightgrid.workers.runs.attempt_notes import read_attempts, read_note, write_failure
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, SegmentTakenError, count_segments
 from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError, done_chunks

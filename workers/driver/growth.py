@@ -10,14 +10,14 @@ from itertools import accumulate, pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.lake.schemas import MANIFEST_HEAD
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import MANIFEST_HEAD
 from nightgrid.archive.results.statuses import is_among
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.chunks.solved_rows import AGAIN
 from nightgrid.workers.driver.chunk_table import Chunk, ChunkTable, PartOf, Reading, State
-from nightgrid.workers.runs.attempts import read_attempts
+from nightgrid.workers.runs.attempt_notes import read_attempts
 from nightgrid.workers.runs.finishing.finish import child_path, path_key
 from nightgrid.workers.runs.finishing.gathering import SPLIT, UNFINISHED
 from nightgrid.workers.runs.manifest import (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from nightgrid.archive.lake.schemas import RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import ONDEMAND_PREFIX, RESULT_FILES, SOLUTION_FILES
 from nightgrid.archive.results.statuses import FINAL

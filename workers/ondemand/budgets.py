@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nightgrid.archive.lake.tables import BUDGET_COLUMNS
+from nightgrid.archive.lake.schemas import BUDGET_COLUMNS
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.workers.settings import SOLUTION_BYTES, Settings
 

@@ -26,7 +26,7 @@ from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker import notices
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
+from nightgrid.workers.broker.redis_keys import BATCH, INTERACTIVE
 from nightgrid.workers.driver.driver import AllRefuseError, Driver
 from nightgrid.workers.driver.outbox import CeleryOutbox, Outbox
 from nightgrid.workers.driver.progress import Progress

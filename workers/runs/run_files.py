@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.schemas import PARTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.errors import PermanentError
 
@@ -67,7 +67,7 @@ class ChunkRef:
 
     @property
     def started_path(self) -> str:
-        """The note of this attempt (nightgrid.workers.runs.attempts)."""
+        """The note of this attempt (nightgrid.workers.runs.attempt_notes)."""
         return f"{folder(self.run_id)}/started/{self.name}-attempt-{self.attempt}.json"
 
 

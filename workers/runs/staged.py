@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nightgrid.archive.lake.json_files import CONTENT_ERRORS, describe_fault
+from nightgrid.archive.lake.schemas import frontier_schema
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import frontier_schema
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError

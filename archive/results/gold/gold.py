@@ -20,8 +20,8 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards, read_p
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RANKS, RESULTS, RUNTIMES
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RANKS, RESULTS, RUNTIMES
 from nightgrid.archive.results.files import RESULTS_FOLDER, SOLUTIONS_FOLDER
 from nightgrid.archive.results.results import once_a_job, scan_results, solutions_of
 from nightgrid.archive.results.statuses import PROVEN, is_among

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.games import ranking_plug
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.schemas import RANK_ACCURACY
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.results import find_results, solutions_of
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import MEANT

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 import typer
 
 from nightgrid.service.options.shared_options import read_settings
-from nightgrid.service.terminal.console import Exit, complain
+from nightgrid.service.terminal.console import complain
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.canonical import ID_HEX_DIGITS, is_id
 from nightgrid.solvers.errors import PermanentError
 

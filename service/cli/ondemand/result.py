@@ -17,17 +17,16 @@ from nightgrid.service.cli.ondemand.job_sources import JobNames, Jobs, Url, jobs
 from nightgrid.service.games import view
 from nightgrid.service.options.shared_options import FormatName, Json, LakeOption, OutputFile
 from nightgrid.service.terminal.console import (
-    Exit,
     complain,
     duration,
     emit,
     emit_end,
     emit_start,
     emit_text,
-    exit_for,
     say,
     say_drawing,
 )
+from nightgrid.service.terminal.exit_codes import Exit, exit_for
 from nightgrid.service.terminal.formats import Format, chosen_format, write_table
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.errors import PermanentError
@@ -92,7 +91,7 @@ def show_results(
 
     `named` maps job ids to the names under which they are printed. Returns the worst exit code.
     """
-    from nightgrid.archive.lake.tables import SOLUTIONS
+    from nightgrid.archive.lake.schemas import SOLUTIONS
 
     worst = Exit.OK
     until = time.monotonic() + wait

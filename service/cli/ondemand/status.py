@@ -127,7 +127,7 @@ def _workers_text(alive: int, *, is_starting: bool) -> str:
 
 def _lake_queue(source: LakeJobs) -> Look:
     from nightgrid.service.http.monitoring.queue_snapshot import take_snapshot
-    from nightgrid.workers.broker.lake_keys import current_id, key_prefix
+    from nightgrid.workers.broker.redis_keys import current_id, key_prefix
     from nightgrid.workers.ondemand.status import status_of
     from nightgrid.workers.ondemand.submissions import open_jobs
 

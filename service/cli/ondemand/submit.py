@@ -28,7 +28,8 @@ from nightgrid.service.options.shared_options import (
     Sides,
     chosen_ask,
 )
-from nightgrid.service.terminal.console import Exit, complain, emit, note, say
+from nightgrid.service.terminal.console import complain, emit, note, say
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
@@ -180,7 +181,7 @@ def _to_lake(
 def _begin(lake: Lake, settings: Settings, wait_s: float | None) -> None:
     """Wait until the server answers, and say where a new lake begins."""
     from nightgrid.service.terminal.running import wait_for_server
-    from nightgrid.workers.broker.lake_keys import current_id
+    from nightgrid.workers.broker.redis_keys import current_id
 
     wait_for_server(settings, wait_s)
     if current_id(settings) is None:

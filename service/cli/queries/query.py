@@ -15,7 +15,8 @@ from nightgrid.service.options.shared_options import (
     OutputFile,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, note
+from nightgrid.service.terminal.console import note
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.service.terminal.formats import Format, chosen_format, write_table
 from nightgrid.solvers.errors import PermanentError
 

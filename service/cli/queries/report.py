@@ -14,7 +14,8 @@ from nightgrid.service.options.shared_options import (
     date_of,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, emit, say
+from nightgrid.service.terminal.console import emit, say
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import PermanentError
 
 PAGE_SUFFIXES = (".html", ".htm")

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from nightgrid.service.options.shared_options import Json, LakeOption, read_settings
-from nightgrid.service.terminal.console import Exit, emit, note, say, say_table
+from nightgrid.service.terminal.console import emit, note, say, say_table
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import PermanentError
 
 

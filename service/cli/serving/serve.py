@@ -19,7 +19,8 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, emit, note, sigterm_as_interrupt
+from nightgrid.service.terminal.console import emit, note, sigterm_as_interrupt
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import NightgridError
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _workers(settings: Settings, end: Callable[[], None], *, wanted: bool) -> It
     raised, or what a server says that refuses us.
     """
     from nightgrid.service.cli.serving.worker import warming_beside
-    from nightgrid.workers.broker.queues import BATCH, INTERACTIVE
+    from nightgrid.workers.broker.redis_keys import BATCH, INTERACTIVE
     from nightgrid.workers.broker.worker_keys import served_queues
     from nightgrid.workers.cluster import server
     from nightgrid.workers.cluster.local import beginning_cluster

@@ -21,7 +21,8 @@ from nightgrid.service.options.shared_options import (
     LakeOption,
     read_settings,
 )
-from nightgrid.service.terminal.console import Exit, duration, emit, note, say, sigterm_as_interrupt
+from nightgrid.service.terminal.console import duration, emit, note, say, sigterm_as_interrupt
+from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.service.terminal.progress import warmed
 from nightgrid.service.terminal.running import wait_for_server
 from nightgrid.solvers.errors import TransientError

@@ -18,8 +18,8 @@ from cachetools import TTLCache, cached
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from nightgrid.archive.lake.schemas import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS as RESULTS_SCHEMA
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.state import NIGHT_REPORT, read_state

@@ -12,7 +12,8 @@ import redis
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.queues import INTERACTIVE, Demand, QueueStatus, demand, overview
+from nightgrid.workers.broker.queues import Demand, QueueStatus, demand, overview
+from nightgrid.workers.broker.redis_keys import INTERACTIVE
 from nightgrid.workers.broker.worker_keys import living_workers, refusals
 from nightgrid.workers.cluster.supervisor import has_begun_workers
 from nightgrid.workers.ondemand.submissions import open_jobs

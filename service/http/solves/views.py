@@ -14,8 +14,8 @@ from pydantic_core import from_json
 from nightgrid.archive.games import has_plug
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.faults import DamagedFileError, LakeRefusesError
+from nightgrid.archive.lake.schemas import EDITIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference, reference_text
 from nightgrid.archive.results.asked import find_asked

@@ -15,7 +15,7 @@ from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES, RankedBoard
 from nightgrid.solvers.strands.ranking.compounds import NATS
-from nightgrid.solvers.strands.ranking.score import WeighedTerms
+from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 from nightgrid.solvers.strands.zones.engine import OWN_RANK, ZoneEngine
 
 Piece = tuple[str, int]

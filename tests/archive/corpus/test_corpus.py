@@ -21,8 +21,8 @@ from nightgrid.archive.corpus.inputs import Inputs
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.schemas import CORPUS_ROWS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CORPUS_ROWS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS

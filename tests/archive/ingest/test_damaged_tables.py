@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from benchmarks.chaos.harm import harm
+from nightgrid.archive.lake.schemas import EDITIONS, QUARANTINE, RAW
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, QUARANTINE, RAW
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import GameReport

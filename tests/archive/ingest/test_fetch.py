@@ -18,8 +18,8 @@ from nightgrid.archive.ingest.fetch import (
 )
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.schemas import QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import QUARANTINE
 from nightgrid.archive.sources import Answer, AnswerKind, Validators
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import TransientError

@@ -14,8 +14,8 @@ import pytest
 
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.schemas import EDITIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.web import HttpSource, Politeness
 from nightgrid.archive.state import state_path
 from tests.loopback import LoopbackServer

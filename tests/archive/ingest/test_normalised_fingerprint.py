@@ -15,8 +15,8 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
 from nightgrid.archive.ingest.puzzles import puzzles_folder, readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive, index_path
+from nightgrid.archive.lake.schemas import EDITIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.state import state_path
 

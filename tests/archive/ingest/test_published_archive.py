@@ -13,8 +13,8 @@ from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, QUARANTINE
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.state import state_path

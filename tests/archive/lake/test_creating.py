@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.archive.lake.local_commit import LOCK, STAGING
+from nightgrid.archive.lake.schemas import QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import QUARANTINE
 from tests.archive.lake.racing import raced
 from tests.archive.lake.test_lake import object_store, rows
 

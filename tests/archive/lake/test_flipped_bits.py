@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.schemas import EDITIONS, PARTS, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, PARTS, RESULTS
 
 ITEMS = {
     pa.string(): ["word", "words", "work"],

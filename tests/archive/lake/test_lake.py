@@ -17,8 +17,8 @@ from obstore.store import MemoryStore
 
 from nightgrid.archive.lake.faults import MissingFileError
 from nightgrid.archive.lake.local_commit import STAGING
+from nightgrid.archive.lake.schemas import QUARANTINE, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import QUARANTINE, RESULTS
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 AT = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

@@ -13,8 +13,8 @@ import pytest
 
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest import puzzles
+from nightgrid.archive.lake.schemas import DICTIONARIES, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import DICTIONARIES, RESULTS
 from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import RESULT_FILES, result_path
 from nightgrid.archive.words.dictionaries import DICTIONARY_FILES

@@ -11,8 +11,8 @@ import pytest
 
 from nightgrid.archive.corpus.corpora import CorpusInfo, write_corpus_info
 from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.schemas import CORPUS_ROWS, EDITIONS, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CORPUS_ROWS, EDITIONS, RESULTS
 from nightgrid.archive.lookup import listing
 from nightgrid.archive.lookup.listing import LISTS
 from nightgrid.archive.lookup.row_filter import RowFilter

@@ -16,8 +16,8 @@ from obstore.store import MemoryStore
 
 from benchmarks.chaos.lakes.stepping import KilledError, SteppingLake, doing_at, killed_at
 from nightgrid.archive.lake.encoding import TableFile
+from nightgrid.archive.lake.schemas import RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.merging import merge
 from nightgrid.archive.merging.merge import drop_rows, merge_folder
 from nightgrid.archive.results.files import (

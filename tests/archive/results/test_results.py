@@ -16,8 +16,8 @@ import pytest
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.results.gold.gold import (
     COUNTS_PATH,

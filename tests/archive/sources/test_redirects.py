@@ -12,8 +12,8 @@ import pytest
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.schemas import RAW
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RAW
 from nightgrid.archive.sources import AnswerKind
 from nightgrid.archive.sources.redirects import RedirectError, check_redirect, place_of
 from nightgrid.archive.sources.web import HttpSource, Politeness

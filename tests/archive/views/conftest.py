@@ -10,8 +10,8 @@ import pytest
 
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table
+from nightgrid.archive.lake.schemas import EDITIONS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS, RESULTS, SOLUTIONS
 from tests.archive.lookup.conftest import filled as filled  # noqa: PLC0414 - the fixture
 
 COSTS = {"states": 1, "nodes": 1, "parts": 1, "kernel_ns": 1, "table_bytes": 1}

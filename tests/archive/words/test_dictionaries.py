@@ -15,8 +15,8 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
+from nightgrid.archive.lake.schemas import DICTIONARIES
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import DICTIONARIES
 from nightgrid.archive.results.files import merge_answers
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.sources.folder import FolderSource

@@ -16,8 +16,8 @@ import pytest
 from benchmarks.instruments.processes import wait_for
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
+from nightgrid.archive.lake.schemas import CORPUS_ROWS, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import CORPUS_ROWS, RESULTS
 from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count.count import work_count

@@ -14,8 +14,8 @@ import pytest
 from benchmarks.chaos.harm import HARMS, harm
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
+from nightgrid.archive.lake.schemas import RESULTS, SCHEMA_VERSION
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SCHEMA_VERSION
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.maintenance.check import KINDS, Finding, Mend, check_lake_files, kind_of

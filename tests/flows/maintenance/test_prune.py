@@ -18,8 +18,8 @@ import pytest
 from benchmarks.chaos.lakes.nights import night_of, write_days
 from benchmarks.chaos.lakes.stepping import KilledError
 from benchmarks.tuned import retuned
+from nightgrid.archive.lake.schemas import ASKED
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import ASKED
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.views.catalogue import view_named
 from nightgrid.flows.count.count import work_count

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.chaos.lakes.nights import answers, night_of, write_days
 from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.lake.schemas import EDITIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.maintenance.check import check_lake_files

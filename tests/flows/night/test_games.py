@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE
 from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night.night import work_night

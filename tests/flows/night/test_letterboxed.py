@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, SOLUTIONS
 from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.words.dictionaries import DICTIONARY_FILES
 from nightgrid.flows.night.settings import NightSettings

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive.games.pips.payload import read_puzzles
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE
 from nightgrid.archive.results.gold.gold import COUNTS_PATH
 from nightgrid.archive.state import NIGHT_REPORT, read_state, state_path
 from nightgrid.flows.night.report import NightFailedError

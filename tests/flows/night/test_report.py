@@ -11,7 +11,7 @@ from nightgrid.flows.attention import KINDS, QUARANTINE, AttentionItem
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.night.report import GameReport, NightReport
-from nightgrid.service.terminal.console import Exit, exit_for_many
+from nightgrid.service.terminal.exit_codes import Exit, exit_for_many
 
 
 def night(**figures) -> GameReport:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from nightgrid.archive.ingest.editions import editions_path
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RANKS, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RANKS, RESULTS
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH
 from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night import steps

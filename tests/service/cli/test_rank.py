@@ -15,8 +15,8 @@ from nightgrid.archive.games.strands.ranking.meant import MeantGame
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
+from nightgrid.archive.lake.schemas import RANK_ACCURACY
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 

@@ -308,7 +308,7 @@ def test_result_lists_solutions_whose_board_a_lake_has_lost(
 ) -> None:
     import pyarrow as pa
 
-    from nightgrid.archive.lake.tables import SOLUTIONS
+    from nightgrid.archive.lake.schemas import SOLUTIONS
     from nightgrid.service.cli.ondemand.job_sources import LakeJobs
     from nightgrid.service.cli.ondemand.result import _say_row
 

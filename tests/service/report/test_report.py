@@ -23,8 +23,8 @@ from nightgrid.archive.games.strands.ranking.plugged import MISSES
 from nightgrid.archive.games.strands.ranking.weights import JUDGED
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.schemas import RANK_ACCURACY
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.gold.rank_accuracy import PATH as RANK_ACCURACY_PATH
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.state import read_state, write_state

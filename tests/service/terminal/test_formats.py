@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nightgrid.archive.lake.tables import fields
+from nightgrid.archive.lake.schemas import fields
 from nightgrid.service.terminal.formats import (
     TABLE_ROWS,
     Format,

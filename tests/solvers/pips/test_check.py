@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightgrid.solvers.errors import InvalidPuzzleError
-from nightgrid.solvers.pips.check import check_solution, holds
+from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
 from nightgrid.solvers.pips.puzzle import Puzzle
-from nightgrid.solvers.pips.regions import Region, RegionType
+from nightgrid.solvers.pips.regions import Region, RegionType, holds
 from nightgrid.solvers.pips.solution import (
     Placement,
     Solution,

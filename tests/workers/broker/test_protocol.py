@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import toy_game as toy
 
-from nightgrid.archive.lake.tables import MANIFEST_HEAD, PARTS
+from nightgrid.archive.lake.schemas import MANIFEST_HEAD, PARTS
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.pips.game import PipsGame
@@ -25,7 +25,7 @@ from nightgrid.workers.ondemand.submissions import (
     ended_path,
     read_wanted,
 )
-from nightgrid.workers.runs.attempts import write_failure
+from nightgrid.workers.runs.attempt_notes import write_failure
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.listed import listed_part, ranks_json, ranks_of
 from nightgrid.workers.runs.manifest import open_run

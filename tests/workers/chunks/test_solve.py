@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.faults import NoRoomError
+from nightgrid.archive.lake.schemas import PARTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget
 from nightgrid.solvers.errors import (
     InvalidPuzzleError,
@@ -27,7 +27,7 @@ from nightgrid.workers.chunks import solve as chunks
 from nightgrid.workers.chunks.result_rows import decimals
 from nightgrid.workers.chunks.solve import open_run_head, solve_chunk
 from nightgrid.workers.chunks.solved_rows import AGAIN, solve_rows
-from nightgrid.workers.runs.attempts import read_note
+from nightgrid.workers.runs.attempt_notes import read_note
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.settings import Settings
 from tests.workers.conftest import COUNT, plan

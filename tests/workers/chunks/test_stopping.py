@@ -9,7 +9,7 @@ import toy_game as toy
 from nightgrid.solvers.algebra import Ask
 from nightgrid.workers.chunks import solve
 from nightgrid.workers.chunks.solve import solve_chunk
-from nightgrid.workers.runs.attempts import read_note
+from nightgrid.workers.runs.attempt_notes import read_note
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.status import cancel_run
 from tests.workers.conftest import BUDGET

@@ -10,15 +10,9 @@ import pytest
 import toy_game as toy
 
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix
 from nightgrid.workers.broker.notices import Announcement, announce
-from nightgrid.workers.broker.queues import (
-    BATCH,
-    INTERACTIVE,
-    demand,
-    overview,
-    publish_demand,
-)
+from nightgrid.workers.broker.queues import demand, overview, publish_demand
+from nightgrid.workers.broker.redis_keys import BATCH, INTERACTIVE, key_prefix
 from nightgrid.workers.broker.worker_keys import (
     DEAD,
     LEFT,

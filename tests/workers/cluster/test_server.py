@@ -14,7 +14,8 @@ from nightgrid.archive import outages
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.app import WORK_CHUNK, client_app
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.queues import BATCH, overview, send
+from nightgrid.workers.broker.queues import overview, send
+from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.local import LOG_TAIL_LINES, local_cluster
 from nightgrid.workers.cluster.supervisor import supervisor_state

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.queues import BATCH
+from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server, supervisor
 from nightgrid.workers.cluster.local import beginning_cluster, local_cluster

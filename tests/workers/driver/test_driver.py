@@ -11,8 +11,8 @@ import pytest
 import toy_game as toy
 
 from benchmarks.tuned import retuned
+from nightgrid.archive.lake.schemas import PARTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import RefusalError, TransientError
 from nightgrid.solvers.reasons import Reason, ReasonCode
@@ -23,7 +23,7 @@ from nightgrid.workers.driver.driver import HALVED_AFTER, AllRefuseError, Driver
 from nightgrid.workers.driver.growth import GrowingRun
 from nightgrid.workers.driver.outbox import InlineOutbox, Place, Worker
 from nightgrid.workers.logs import logged_to
-from nightgrid.workers.runs.attempts import (
+from nightgrid.workers.runs.attempt_notes import (
     Note,
     read_attempts,
     write_failure,

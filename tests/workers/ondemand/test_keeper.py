@@ -16,8 +16,8 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.broker.connection import connect
-from nightgrid.workers.broker.lake_keys import key_prefix
-from nightgrid.workers.broker.queues import BATCH, INTERACTIVE, NAMES
+from nightgrid.workers.broker.queues import NAMES
+from nightgrid.workers.broker.redis_keys import BATCH, INTERACTIVE, key_prefix
 from nightgrid.workers.driver.driver import AllRefuseError, Driver
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.ondemand import keeper as module

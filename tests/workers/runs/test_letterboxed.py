@@ -5,8 +5,8 @@ import json
 import pytest
 
 from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.schemas import RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.words.binding import bind_game, open_game
 from nightgrid.archive.words.dictionaries import DICTIONARY_FILES, add_dictionaries, words_of
 from nightgrid.solvers.algebra import Ask, Budget

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.schemas import PARTS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.results import solution_tables
 from nightgrid.archive.results.solution_files import file_path, files_folder, list_files
 from nightgrid.archive.words.binding import bind_game

@@ -7,8 +7,8 @@ import pytest
 
 import nightgrid.solvers.registry
 from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.schemas import PARTS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS, RESULTS, SOLUTIONS
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.pips.game import PipsGame

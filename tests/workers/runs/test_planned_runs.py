@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
+from nightgrid.archive.lake.schemas import PARTS, RESULTS, manifest_schema
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import PARTS, RESULTS, manifest_schema
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of

@@ -15,7 +15,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.attempts import (
+from nightgrid.workers.runs.attempt_notes import (
     Note,
     read_attempts,
     read_note,

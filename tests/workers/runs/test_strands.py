@@ -7,8 +7,8 @@ import pytest
 
 from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.ingest.puzzles import puzzles_table
+from nightgrid.archive.lake.schemas import RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS, SOLUTIONS
 from nightgrid.archive.words import binding as games
 from nightgrid.archive.words import lexicons
 from nightgrid.archive.words.binding import bind_game

@@ -17,8 +17,8 @@ from nightgrid.archive.lake.faults import (
     NewerSchemaError,
     set_aside,
 )
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.archive.results.files import RESULT_FILES, ranges_where, result_path
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.workers.runs.finishing.finish import finish_run

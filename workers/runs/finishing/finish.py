@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
 from nightgrid.archive.lake.json_files import write_json
+from nightgrid.archive.lake.schemas import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.statuses import FINAL, is_among
 from nightgrid.archive.words.binding import game_of
 from nightgrid.solvers.algebra import COST_COLUMNS, Outcome, Status

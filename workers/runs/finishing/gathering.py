@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.faults import room_on
+from nightgrid.archive.lake.schemas import BUDGET_COLUMNS, PARTS, RESULTS
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
-from nightgrid.archive.lake.tables import BUDGET_COLUMNS, PARTS, RESULTS
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import QUESTION_FIELDS
 from nightgrid.workers.freed_memory import trim

@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 from nightgrid.archive.ingest.puzzles import subjects_of
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of, slice_arrays
 from nightgrid.archive.lake.conforming import conform
+from nightgrid.archive.lake.schemas import MANIFEST_HEAD, manifest_schema
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import MANIFEST_HEAD, manifest_schema
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.skipped_files import skipped_files
 from nightgrid.solvers.algebra import Ask, Budget

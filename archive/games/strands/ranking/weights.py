@@ -18,7 +18,7 @@ from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.archive.games.strands.ranking.themes import SO_FAR, THEME
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.strands.ranking.score import WeighedTerms
+from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
 NAME = "meant-12"

@@ -10,8 +10,8 @@ import pytest
 
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.schemas import EDITIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import EDITIONS
 from nightgrid.archive.sources.folder import FolderSource
 from tests.archive.lake.racing import segments_raced
 

@@ -13,8 +13,8 @@ import pytest
 from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES
 from nightgrid.archive.results.gold import gold
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
 from nightgrid.archive.skipped_files import forget

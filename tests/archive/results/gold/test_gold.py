@@ -14,8 +14,8 @@ import pytest
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
+from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, RANKS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import COUNTS_BY_DATE, RANKS, RESULTS, SOLUTIONS
 from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH, write_gold
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.sources.folder import FolderSource

@@ -19,8 +19,8 @@ from nightgrid.archive.ingest.editions import clued_boards, current_editions
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
+from nightgrid.archive.lake.schemas import RANK_ACCURACY
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RANK_ACCURACY
 from nightgrid.archive.results.gold import rank_accuracy
 from nightgrid.archive.results.gold.rank_accuracy import (
     PATH,

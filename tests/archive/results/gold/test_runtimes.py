@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from nightgrid.archive.lake.tables import RESULTS, RUNTIMES
+from nightgrid.archive.lake.schemas import RESULTS, RUNTIMES
 from nightgrid.archive.results.gold.gold import UNPUBLISHED, runtimes
 from nightgrid.archive.results.results import RANKED_STATUSES
 from nightgrid.solvers.algebra import Ask

@@ -12,8 +12,8 @@ import pytest
 
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_folder, puzzles_table
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.lake.tables import RESULTS
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.pips.generate.generator import generate_many
 from nightgrid.solvers.pips.generate.mix import PRESETS

@@ -22,7 +22,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.generate.generator import generate
 from nightgrid.solvers.pips.generate.mix import HARD
 from nightgrid.solvers.registry import game
-from nightgrid.workers.broker.lake_keys import make_lake_id
+from nightgrid.workers.broker.redis_keys import make_lake_id
 from nightgrid.workers.cluster import server
 from nightgrid.workers.ondemand import submitting
 from nightgrid.workers.ondemand.submissions import end_job, open_jobs, read_wanted

@@ -13,13 +13,13 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
-from nightgrid.solvers.strands.ranking.score import PRIORS, WeighedTerms
 from nightgrid.solvers.strands.ranking.search import (
     best_covers,
     can_rank,
     scored_pieces,
 )
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
+from nightgrid.solvers.strands.ranking.weighed_terms import PRIORS, WeighedTerms
 from nightgrid.solvers.strands.rules import Rules
 from tests.drawn import drawn
 from tests.solvers.strands.ranking.boards import Small, every_cover, open_board, small_boards

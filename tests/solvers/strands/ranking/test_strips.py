@@ -28,11 +28,11 @@ from nightgrid.solvers.strands.ranking.board import (
 )
 from nightgrid.solvers.strands.ranking.covers import components_of, cover_of
 from nightgrid.solvers.strands.ranking.letter_model import BEFORE, ORDER, letter_prices
-from nightgrid.solvers.strands.ranking.score import WeighedTerms
 from nightgrid.solvers.strands.ranking.search import best_covers, scored_pieces
 from nightgrid.solvers.strands.ranking.strips import find_strips
 from nightgrid.solvers.strands.ranking.terms import STRIP
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
+from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 from tests.drawn import drawn
 from tests.solvers.strands.boards import board
 from tests.solvers.strands.ranking.boards import Small, every_cover, open_board, small_boards

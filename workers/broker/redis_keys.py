@@ -1,4 +1,4 @@
-"""How the keys of a lake begin in Redis: several lakes on one server never see one another's.
+"""Names of the keys in Redis, which begin with the id of a lake: lakes may share a server.
 
 Queues of Celery and keys of ours alike begin with NIGHTGRID_KEY_PREFIX and the id of the lake.
 """
@@ -14,6 +14,21 @@ from nightgrid.archive.lake import identity
 from nightgrid.archive.lake.location import is_folder
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.settings import Settings
+
+INTERACTIVE = "interactive"
+"""The queue of on-demand solves; at least one worker serves this queue alone."""
+BATCH = "batch"
+"""The queue of the chunks of all runs."""
+UNACKED = "unacked"
+"""Celery's messages that a worker has taken and not acknowledged."""
+LIVES, REFUSES, EXITED = "worker:", "refuses:", "dead:"
+"""A worker's heartbeat, why it refuses work, and that it has ended."""
+DEMAND = "demand:"
+"""How many chunks a run has to give."""
+DONE = "done:"
+"""Announcements to a driver."""
+PROBE = "probe"
+"""Written for a moment, to see whether the server takes anything."""
 
 _known: dict[str, str] = {}
 """Ids of lakes by their URLs, as this process last saw them."""

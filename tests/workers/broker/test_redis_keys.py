@@ -9,7 +9,7 @@ import pytest
 from nightgrid.archive.lake.identity import LAKE_FILE
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.workers.app import client_app
-from nightgrid.workers.broker.lake_keys import current_id, key_prefix, make_lake_id
+from nightgrid.workers.broker.redis_keys import current_id, key_prefix, make_lake_id
 from nightgrid.workers.settings import Settings
 
 
