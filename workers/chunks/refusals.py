@@ -16,7 +16,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.workers.runs.manifest import Run
 
 
-def check_solver_version(run: Run, game: Game[Any]) -> None:
+def check_solver_version(run: Run, game: Game[Any, Any]) -> None:
     """Raise RefusalError for a run that was planned for another version of its solver."""
     planned = run.question.solver_version
     if game.solver_version != planned:
