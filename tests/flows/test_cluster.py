@@ -10,10 +10,10 @@ import pytest
 from nightgrid.flows import cluster
 from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.broker.worker_keys import served_queues
-from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.cluster.supervisor import SERVER, supervisor_state
 from nightgrid.workers.driver import drive as driving
 from tests.flows.nights import results, run_one
+from tests.local_cluster import local_cluster
 
 pytestmark = pytest.mark.cluster
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from nightgrid.service.games.plug import SAMPLES
-from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.settings import Settings
 from tests.infra.footprint import MOST_BYTES, as_bytes
 from tests.infra.unit_files import UNITS, environment, lines_of
+from tests.local_cluster import local_cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = [path for path in UNITS if path.suffix == ".service"]

@@ -78,15 +78,6 @@ def beginning_cluster(
         end_group(process)
 
 
-@contextmanager
-def local_cluster(
-    settings: Settings, *, roles: Sequence[str] = ROLES
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Run what `beginning_cluster` runs, and yield the supervisor once all of it is ready."""
-    with beginning_cluster(settings, roles=roles) as ready:
-        yield ready()
-
-
 def _wait_ready(
     settings: Settings, supervisor: subprocess.Popen[bytes], queues: Sequence[str]
 ) -> str | None:

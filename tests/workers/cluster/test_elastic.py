@@ -23,7 +23,6 @@ from nightgrid.workers.broker.worker_keys import (
     refusals,
     write_heartbeat,
 )
-from nightgrid.workers.cluster.local import local_cluster
 from nightgrid.workers.driver.outbox import (
     CHUNKS_PER_PROCESS,
     GONE_INTERVALS,
@@ -32,6 +31,7 @@ from nightgrid.workers.driver.outbox import (
     Worker,
 )
 from nightgrid.workers.runs.run_files import ChunkRef
+from tests.local_cluster import local_cluster
 from tests.workers.cluster.test_survival import drive_celery
 from tests.workers.conftest import plan, quick_settings
 

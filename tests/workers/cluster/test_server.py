@@ -17,10 +17,11 @@ from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.queues import overview, send
 from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.cluster import server
-from nightgrid.workers.cluster.local import LOG_TAIL_LINES, local_cluster
+from nightgrid.workers.cluster.local import LOG_TAIL_LINES
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.processes import end_group, spawn
 from nightgrid.workers.settings import SOCKET_PATH_BYTES, Settings
+from tests.local_cluster import local_cluster
 from tests.workers.cluster.test_survival import pid_of, wait_for
 from tests.workers.conftest import is_alive, quick_settings
 

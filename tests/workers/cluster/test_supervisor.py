@@ -10,8 +10,9 @@ from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.redis_keys import BATCH
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server, supervisor
-from nightgrid.workers.cluster.local import beginning_cluster, local_cluster
+from nightgrid.workers.cluster.local import beginning_cluster
 from nightgrid.workers.cluster.supervisor import KEEPER, SERVER, Supervisor, supervisor_state
+from tests.local_cluster import local_cluster
 from tests.workers.cluster.test_survival import pid_of, wait_for
 from tests.workers.conftest import quick_settings
 
