@@ -18,11 +18,11 @@ from benchmarks.tuned import tuned_settings  # noqa: E402
 from nightgrid.archive.lake.schemas import RESULTS  # noqa: E402
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
 from nightgrid.solvers.algebra import Ask, Budget  # noqa: E402
-from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
 from nightgrid.workers.driver.drive import drive  # noqa: E402
 from nightgrid.workers.driver.outbox import InlineOutbox  # noqa: E402
 from nightgrid.workers.ondemand.keeper import Keeper  # noqa: E402
 from nightgrid.workers.runs.plan import planner  # noqa: E402
+from tests.local_cluster import local_cluster  # noqa: E402
 from tests.shares import share_of  # noqa: E402
 from tests.workers.planning import plan_run  # noqa: E402
 

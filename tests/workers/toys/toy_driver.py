@@ -7,7 +7,7 @@ import toy_game
 toy_game.install()
 
 from nightgrid.archive.lake.storage import Lake  # noqa: E402
-from nightgrid.workers.cluster.local import local_cluster  # noqa: E402
+from nightgrid.workers.cluster.local import beginning_cluster  # noqa: E402
 from nightgrid.workers.driver.drive import drive  # noqa: E402
 from nightgrid.workers.driver.outbox import CeleryOutbox  # noqa: E402
 from nightgrid.workers.settings import Settings  # noqa: E402
@@ -15,7 +15,8 @@ from nightgrid.workers.settings import Settings  # noqa: E402
 
 def main():
     settings = Settings()
-    with local_cluster(settings, roles=("server", "batch")):
+    with beginning_cluster(settings, roles=("server", "batch")) as ready:
+        ready()
         drive(
             Lake.open(settings.lake),
             sys.argv[1],
