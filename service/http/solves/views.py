@@ -39,8 +39,6 @@ PLACES_S = 0.5
 """How long a look at the open jobs counts."""
 STATES = {"working": "running", "refused": "failed"}
 """What the service calls states of jobs otherwise; `done` may be `failed`, see `solve_json`."""
-
-
 NAMES_S = 5.0
 """How long a look at the files of editions counts."""
 _NAME_COLUMNS = ("date", "level", "puzzle_id")
@@ -84,7 +82,10 @@ class Views:
         row = find_row(self._lake, job_id) if found.state == "done" else None
         if found.state == "unknown" or (found.state == "done" and row is None):
             return None
-        question, puzzle_id, puzzle = self._asked(job_id) if row is None else self._answered(row)
+        about = self._asked(job_id) if row is None else self._answered(row)
+        if about is None:
+            return self.look(job_id)
+        question, puzzle_id, puzzle = about
         created_at, ended_at = self._times_of(found)
         value = solve_json(
             job_id,
@@ -112,15 +113,15 @@ class Views:
         (board,) = find_boards(self._lake, IdReference(prefix=puzzle_id))
         return board.published.puzzle
 
-    def _asked(self, job_id: str) -> tuple[Question, str, Mapping[str, Any]]:
-        """Read what a job without a row is about."""
+    def _asked(self, job_id: str) -> tuple[Question, str, Mapping[str, Any]] | None:
+        """Read what a job without a row is about; None if it has got one since."""
         wanted, ended = read_wanted(self._lake, job_id), read_ended(self._lake, job_id)
         if wanted is not None:
             submission = wanted.last
         elif ended is not None:
             submission = ended.submission
         else:
-            raise PermanentError(f"the lake does not say what job {job_id} is about")
+            return None
         return submission.question, submission.puzzle_id, submission.puzzle
 
     def _answered(self, row: Mapping[str, Any]) -> tuple[Question, str, Mapping[str, Any] | None]:

@@ -14,6 +14,8 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.guard.keys import add_key
 from nightgrid.service.http.settings import ServiceSettings
+from nightgrid.service.http.solves import views
+from nightgrid.workers.ondemand.status import JobStatus, status
 from nightgrid.workers.ondemand.submissions import open_jobs
 from nightgrid.workers.settings import Settings
 
@@ -52,6 +54,20 @@ def test_a_service_that_begins_anew_knows_what_was_asked(
         found = another.get(solve["links"]["self"]).json()
     assert (found["state"], found["puzzle"]) == ("done", solve["puzzle"])
     assert found["answer"]["count"] == "2"
+
+
+def test_a_job_that_ends_while_it_is_looked_at_is_shown_as_it_ended(
+    client: TestClient, work: Work, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve = client.post("/v1/solves", json=board).json()
+
+    def status_before_its_end(lake: Lake, job_id: str) -> JobStatus:
+        found = status(lake, job_id)
+        work()
+        return found
+
+    monkeypatch.setattr(views, "status", status_before_its_end)
+    assert client.get(solve["links"]["self"]).json()["state"] == "done"
 
 
 def test_a_client_that_waits_gets_the_answer(
