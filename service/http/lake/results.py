@@ -97,6 +97,7 @@ class Asked(DateRange):
     limit: int | None = Field(
         default=None,
         ge=1,
+        le=OFFSET_MAX,
         description=f"JSON: rows of the page, at most {PAGE_ROWS_MAX:,}, by default {PAGE_ROWS}. "
         "Others: rows at most, by default all.",
     )

@@ -102,6 +102,11 @@ def test_filters_choose_rows(query: str, rows: int, sample: TestClient):
     assert len(list(table)) == rows + 1
 
 
+def test_a_limit_that_no_list_reaches_is_refused_in_every_format(sample: TestClient):
+    for form in ("json", "csv"):
+        assert sample.get(f"{URL}?limit={10**19}&format={form}").status_code == 422
+
+
 def test_one_job_and_one_puzzle_are_found_by_id(sample: TestClient):
     row = sample.get(f"{URL}?limit=1").json()["results"][0]
     for query in (f"id={row['job_id']}", f"puzzle_id={row['puzzle_id']}"):
