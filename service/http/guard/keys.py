@@ -32,8 +32,6 @@ LIMIT_MAX = 1_000_000
 SECRET_BYTES = 32
 _BEGINS = "ng"
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
-
-
 Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
 
 

@@ -33,8 +33,6 @@ from nightgrid.workers.driver.progress import clock_time
 from nightgrid.workers.runs.plan.plan_pass import expected_s
 from nightgrid.workers.settings import Settings
 
-_NAME = ""
-"""A request has no name that its sender knows."""
 BIG_S = 10_000_000.0
 """Larger estimates are capped: the exact number of seconds says nothing more."""
 CLUE_CHARS = 500
@@ -179,7 +177,7 @@ def _read(value: Any, game: str | None) -> tuple[str, list[Published | Fault]]:
     if of is None and isinstance(named, str):
         games = ", ".join(GAMES)
         raise wrong("/puzzle/game", f"{shown(named)!r} is no game; expected one of {games}")
-    return of or DEFAULT_GAME, reader(of or DEFAULT_GAME).read_puzzles(data, _NAME)
+    return of or DEFAULT_GAME, reader(of or DEFAULT_GAME).read_puzzles(data, name="")
 
 
 def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from pydantic_core import ValidationError, to_json
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
@@ -234,6 +235,7 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
     """
     settings = _settings.workers
     try:
+        read_members(body)  # The other reader takes NaN, and a key twice.
         request = SolveBody.model_validate_json(body)
         if request.words is not None:
             return None

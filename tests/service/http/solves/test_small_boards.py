@@ -27,6 +27,7 @@ from nightgrid.workers.ondemand.submissions import open_jobs
 from nightgrid.workers.settings import Settings
 
 WAIT = {"Prefer": "wait=20"}
+JSON_TYPE = {"Content-Type": "application/json"}
 PATIENCE_S = 60.0
 
 
@@ -83,6 +84,14 @@ def test_a_client_that_waits_is_answered_without_a_job(
     assert quick.get(solve["links"]["picture"]).text.startswith("<svg")
 
 
+def test_a_body_that_is_not_strict_json_is_refused_though_its_client_waits(
+    quick: TestClient,
+) -> None:
+    body = json.dumps({"puzzle": generated(7), "ask": "first"})[:-1] + ', "ask": "count"}'
+    reply = quick.post("/v1/solves", content=body, headers=WAIT | JSON_TYPE)
+    assert (reply.status_code, reply.json()["type"]) == (400, "/problems/bad-json")
+
+
 @pytest.mark.parametrize("ask", ["count", "first", "all(1)", "all"])
 def test_what_was_answered_here_is_what_the_lake_says(
     quick: TestClient, service: Service, ask: str
@@ -109,10 +118,9 @@ def test_a_question_that_was_answered_is_answered_as_it_was(
         small_boards.SmallBoards, "solve", lambda *_: pytest.fail("it is solved again")
     )
     other = json.dumps(dict(reversed(body.items())), indent=1)
-    json_type = {"Content-Type": "application/json"}
     replies = [
         quick.post("/v1/solves", json=body),
-        quick.post("/v1/solves", content=other, headers=json_type),
+        quick.post("/v1/solves", content=other, headers=JSON_TYPE),
         quick.get(first.json()["links"]["self"]),
     ]
     assert [reply.json() for reply in replies] == [first.json()] * 3
