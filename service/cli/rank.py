@@ -18,6 +18,7 @@ from nightgrid.service.terminal.console import emit, note, say, say_table, sente
 from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.service.terminal.progress import ProgressLine, waited
 from nightgrid.service.terminal.running import STOPPED, run_shown
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.results.gold.rank_accuracy import Month
@@ -80,8 +81,8 @@ def _say(report: RankReport) -> None:
     from nightgrid.archive.games.plug import ALONE_SUFFIX
 
     say(
-        f"{report.boards:,} boards: {report.ranked:,} ranked now, {report.known:,} before, by "
-        f"{report.ranker}."
+        f"{plural(report.boards, 'board')}: {report.ranked:,} ranked now, {report.known:,} before, "
+        f"by {report.ranker}."
     )
     if report.ranker.endswith(ALONE_SUFFIX):
         say(sentence_of(ranking_plug().ALONE))
