@@ -7,6 +7,7 @@ board is divided, counted and searched, and in which order the solutions of its 
 from __future__ import annotations
 
 import json
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -40,6 +41,8 @@ NO_VALUE = -1
 """Stands in the column `value` of `solve_batch` where an outcome has none."""
 CLOCK_STRIDE = 1024
 """Solutions listed between two looks at the clock."""
+_rare_lock = threading.RLock()
+_rare_is_warm: set[str] = set()
 
 
 Dictionaries = Callable[[str], tuple[str, ...]]
@@ -323,6 +326,17 @@ class Game(ABC, Generic[P, S]):
 
     def warm_rare(self) -> None:
         """Compile or load those that `warm` leaves out, because few boards need them."""
+
+    def warm_rare_once(self) -> None:
+        """Call `warm_rare`, once a process: before the clock of a board that needs these starts.
+
+        Compiling takes seconds, which would be recorded as a board over its budget.
+        """
+        # Other threads wait. What `warm_rare` solves comes here again.
+        with _rare_lock:
+            if self.name not in _rare_is_warm:
+                _rare_is_warm.add(self.name)
+                self.warm_rare()
 
     def layered(self, puzzle: P, budget: Budget) -> LayeredCount | None:  # noqa: ARG002
         """Take up a board to count it by layers, or None where the game or the board has none.

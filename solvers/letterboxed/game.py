@@ -15,6 +15,7 @@ from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.letterboxed.search.listing import ChainStream, PartSearch
+from nightgrid.solvers.letterboxed.search.search import engine_of
 from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from nightgrid.solvers.letterboxed.states.growing_tables import warm as warm_tables
 from nightgrid.solvers.lexicon.compile import compile_lexicon
@@ -61,6 +62,13 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
             self._model = kept = puzzle, model_of(puzzle, self.bound_rules, self.lexicon)
         return kept[1]
 
+    def _warm_model(self, puzzle: Puzzle) -> Model:
+        """Return the model of a board that is to be searched, with the kernels that it needs."""
+        model = self.model(puzzle)
+        if engine_of(model) == "general":
+            self.warm_rare_once()
+        return model
+
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
         """Divide a job or a part by first words."""
         del ask
@@ -70,7 +78,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
     ) -> Outcome[Chain]:
         """Count the chains of a part; `best` gives the first of them too."""
-        part_search = PartSearch(self.model(puzzle), self.bound_rules, part, budget)
+        part_search = PartSearch(self._warm_model(puzzle), self.bound_rules, part, budget)
         chains: list[Chain] = []
         taken = 0
         try:
@@ -103,7 +111,8 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, *, first: bool
     ) -> ChainStream:
         """Make the stream of the chains of a part."""
-        return ChainStream(self.model(puzzle), self.bound_rules, part, budget, limit, first=first)
+        model = self._warm_model(puzzle)
+        return ChainStream(model, self.bound_rules, part, budget, limit, first=first)
 
     def merge(self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Chain]]) -> Outcome[Chain]:
         """Combine the outcomes of all parts; only those of the lowest value count."""

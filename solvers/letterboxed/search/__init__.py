@@ -2,5 +2,5 @@
 
 `distinct` takes boards of up to 64 letters that are all different: what is left to collect is one
 machine word. `general` takes the others: a state is a set of ways of playing the words so far.
-`search.Search` chooses by the board alone.
+`search.engine_of` chooses by the board alone.
 """

@@ -24,6 +24,12 @@ DISTINCT_LETTERS_MAX = 64
 """Letters of a board whose letters left are one 64-bit word."""
 
 
+def engine_of(model: Model) -> str:
+    """Choose the engine of a board."""
+    is_distinct = model.distinct and len(model.alphabet) <= DISTINCT_LETTERS_MAX
+    return "distinct" if is_distinct else "general"
+
+
 class Search:
     """One board and one budget, which everything that is asked of it shares."""
 
@@ -33,8 +39,7 @@ class Search:
         self.statistics = Statistics()
         self.deadline_ns = budget.deadline_ns()
         self.sizes = np.diff(model.offsets).astype(np.int32)
-        distinct_letters = model.distinct and len(model.alphabet) <= DISTINCT_LETTERS_MAX
-        self.engine = "distinct" if distinct_letters else "general"
+        self.engine = engine_of(model)
 
     @cached_property
     def start(self) -> npt.NDArray[np.uint64]:

@@ -204,6 +204,15 @@ class LayeredCount:
         )
 
 
+def _warm_wide() -> int:
+    """Compile or load the kernels of wide keys; return the nanoseconds that it took."""
+    from nightgrid.solvers.pips.game import PipsGame
+
+    begun = time.perf_counter_ns()
+    PipsGame().warm_rare_once()
+    return time.perf_counter_ns() - begun
+
+
 def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     """Prepare a board to be counted by layers; returns it, or None and why (code of `prepare`).
 
@@ -220,6 +229,8 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
         code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
         if code == spaces.KEY_TOO_LONG and width is scratch.NARROW:
             width = scratch.WIDE
+            waited = _warm_wide()
+            begun, deadline = begun + waited, deadline + waited
         elif code == spaces.FOREST_TOO_LARGE and nodes == scratch.SMALL_NODES:
             nodes = scratch.MOST_NODES
         else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from nightgrid.solvers import game_contract
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.letterboxed import game as module
@@ -11,6 +14,7 @@ from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
 
+ENDED = (Status.SOLVED, Status.UNSOLVABLE)
 COUNT, ALL, FIRST = Ask(kind="count"), Ask(kind="all"), Ask(kind="first")
 GENERAL = Puzzle(sides=("ABCA", "BCDD", "DEAF"), dictionary=("ABC", "CDE", "ECD", "DAB", "BDF"))
 
@@ -43,6 +47,25 @@ def test_odd_boards_are_solved(
     assert (outcome.count, outcome.status is Status.SOLVED) == (count, count > 0)
     listed = game.solve(Puzzle(sides=sides, dictionary=words), ALL)
     assert (listed.count, listed.status) == (outcome.count, outcome.status)
+
+
+def test_kernels_that_few_boards_need_are_compiled_before_the_clock_of_a_board_starts(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(game_contract, "_rare_is_warm", set())
+    compiled = []
+
+    def compile_slowly(game: LetterBoxedGame) -> None:
+        compiled.append(game.name)
+        time.sleep(0.3)
+
+    monkeypatch.setattr(LetterBoxedGame, "warm_rare", compile_slowly)
+    budget = Budget(seconds=0.25)
+    distinct = Puzzle(sides=("AB", "CD"), dictionary=("ACBD",))
+    for board, calls in ((distinct, 0), (GENERAL, 1), (GENERAL, 1)):
+        for ask in (COUNT, FIRST):
+            assert game_of("chains=3").solve(board, ask, None, budget).status in ENDED
+        assert len(compiled) == calls
 
 
 def test_sixty_four_sides_are_walked_round():
