@@ -9,7 +9,7 @@ from operator import or_
 from typing import NamedTuple
 
 from nightgrid.solvers.algebra import Budget, Statistics
-from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL, OUT_OF_BYTES
 from nightgrid.solvers.meter import Meter
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.general.groups import (
@@ -29,6 +29,8 @@ ANY = -1
 """Number of words left where any will do."""
 ALTERNATIVES_MAX = 256
 """Alternatives of closed blocks of one state; more are refused, never cut."""
+PIECE_BYTES = 1024
+"""Memory of a piece and of where it lies, about."""
 Value = tuple[int, int]
 """(count, best score)."""
 NOTHING: Value = (0, 0)
@@ -239,12 +241,15 @@ class GeneralEngine(RootChildren):
         words = puzzle.theme_words if rules.words == "given" else None
         self.n = ANY if words is None else words + (rules.spangram != "off")
         coupled = self.n != ANY or rules.spangram != "off"
+        if (len(found.words) + len(found.compounds)) * PIECE_BYTES > budget.table_bytes:
+            raise BudgetSpentError(OUT_OF_BYTES)
         pieces = list_pieces(found, rules)
+        self.check_clock()
         columns = puzzle.column_count
-        self.searches = [
-            GroupSearch(ordered(group, columns), rules, columns, self.meter)
-            for group in groups_of(pieces, puzzle.cell_count, rules, coupled=coupled)
-        ]
+        self.searches = []
+        for group in groups_of(pieces, puzzle.cell_count, rules, coupled=coupled):
+            self.check_clock()
+            self.searches.append(GroupSearch(ordered(group, columns), rules, columns, self.meter))
         self._behind: list[Value] | None = None
         self.root: State = 0, self.searches[0].root(self.n)
         self._root_children = self.children(self.root)
