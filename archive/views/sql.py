@@ -321,4 +321,5 @@ def _about(text: str) -> dict[str, str]:
         told = json.loads(text.partition(": ")[2])
     except ValueError:
         told = None
-    return told if isinstance(told, dict) else {"exception_message": _KIND.sub("", text)}
+    is_known = isinstance(told, dict) and isinstance(told.get("exception_message"), str)
+    return told if is_known else {"exception_message": _KIND.sub("", text)}

@@ -79,6 +79,7 @@ def test_columns_that_a_query_takes_are_read_and_no_others(sql, expected):
         ("select 'a'::int", "could not convert string 'a' to INT32"),
         ("select $1", "values were not provided"),
         ("select error('stop')", "stop"),
+        ("""select error('{"a": 1}')""", '"a": 1'),
         ("drop table counts", "^this is DROP; expected one SELECT, which reads$"),
         ("copy counts to 'x.csv'", "this is COPY"),
         ("set memory_limit = '9GB'", "this is SET"),
