@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport
 
 SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
-"""The bundled archive of every game: what `nightgrid generate` writes when nothing else is said."""
+"""The bundled archive of every game that has one."""
 DEMO_LAKE = "var/demo/lake"
 LISTED_MAX = 1_000
 """The next command lists all solutions of a board up to this number, and counts beyond."""

@@ -76,7 +76,7 @@ def generate(
     """Generate payloads of random solvable boards.
 
     The same options give the same bytes on every machine. Without options but --game this makes the
-    bundled archive of the game, if it has one.
+    bundled archive of Pips or Letter Boxed; that of Strands was made by an earlier generator.
     """
     plug = service_plug(game)
     if plug.sample_days is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nightgrid.solvers.game_contract import Game
 
 SAMPLES = Path(__file__).parents[1] / "sample"
-"""The bundled archives, a folder a game: what `nightgrid generate` writes unless told otherwise."""
+"""The bundled archives, a folder a game."""
 Payload = Mapping[str, Any]
 """A random payload, as JSON."""
 Said = Mapping[str, Any]
