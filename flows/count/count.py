@@ -25,11 +25,7 @@ from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.flows.attention import AttentionItem, contradicting, in_quarantine, unanswered
 from nightgrid.flows.cluster import work_run
 from nightgrid.flows.count.figures import figures_of_puzzles
-from nightgrid.flows.count.planner import (
-    PlannedCount,
-    Planner,
-    plan_count,
-)
+from nightgrid.flows.count.planner import PlannedCount, Planner, plan_count
 from nightgrid.flows.count.report import CountReport
 from nightgrid.flows.count.settings import CountSettings, asked_of, run_name
 from nightgrid.flows.runs import SILENT, AsStep, InFlow, Watch, plain, stopped

@@ -13,6 +13,7 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
+from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.status import is_finished, next_name
 
@@ -93,19 +94,21 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     )
 
 
-def run_name(asking: Asking, corpus: Corpus) -> str:
+def run_name(asking: Asking, corpus: Corpus, *, restores: bool = False) -> str:
     """Name the run that answers this question about this corpus.
 
     The same command finds it again, however far it is, without planning a million jobs again. Once
-    it has ended, what is to be worked again has a run of its own, and so has what lacks an answer
-    since.
+    it has ended, jobs to retry and jobs without an answer get a run of their own. `restores` first
+    writes lost results again from the chunk results of the run.
     """
     lake = asking.lake
     begun = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
     name = next_name(lake, begun, more=False)
-    if is_finished(lake, name) and _lacks_answers(asking, corpus):
-        name = next_name(lake, begun, more=True)
-    return name
+    lacks = is_finished(lake, name) and _lacks_answers(asking, corpus)
+    if lacks and restores:
+        is_whole = ensure_plan(lake, name) is not None and ensure_results(lake, name) is not None
+        lacks = is_whole and _lacks_answers(asking, corpus)
+    return next_name(lake, begun, more=True) if lacks else name
 
 
 def _lacks_answers(asking: Asking, corpus: Corpus) -> bool:

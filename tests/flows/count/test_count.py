@@ -153,6 +153,18 @@ def test_the_same_count_again_does_nothing_and_says_so(settings: Count):
     assert shorter.figures.jobs == 20
 
 
+def test_lost_results_are_written_again_from_chunk_results(settings: Count):
+    first, lake = run(settings()), settings().lake
+    before = results(settings())
+    for path in lake.list("results"):
+        lake.delete(path)
+    estimate = counting.estimate_count(settings(), counting.bring_corpus(settings()))
+    assert (estimate.job_count, lake.list("results")) == (60, []), "an estimate writes nothing"
+    again = run(settings())
+    assert (again.run_id, again.finished_before) == (first.run_id, True)
+    assert results(settings()).equals(before)
+
+
 @pytest.mark.parametrize("step", ["plan", "solve", "solving"])
 def test_a_count_that_was_killed_is_ended_by_the_same_call(settings: Count, step: str):
     def deadly(name: str, do: Callable[..., Any]) -> Callable[..., Any]:
