@@ -104,7 +104,7 @@ def generate(
         date = (start + dt.timedelta(days=number)).isoformat() if plug.dated else None
         path = out / f"{date or str(number + 1).zfill(len(str(days)))}.json"
         text = json_line(payload)
-        if path.exists() and path.read_text("ascii") != f"{text}\n":
+        if path.exists() and path.read_bytes() != f"{text}\n".encode():
             raise PermanentError(f"{path} holds something else; expected a folder without it")
         write_file(path, f"{text}\n", "--out")
         if json:

@@ -93,11 +93,11 @@ def test_files_that_hold_something_else_are_kept(invoke: Invoke, tmp_path: Path)
     assert invoke(*words)[0] == 0
     assert invoke(*words)[0] == 0, "the same again is no change"
     path = tmp_path / "2026-01-01.json"
-    path.write_text("mine")
+    path.write_bytes(b"mine, \xff")
     code, _, err = invoke(*words)
     assert code == 3
     assert "holds something else" in err
-    assert path.read_text() == "mine"
+    assert path.read_bytes() == b"mine, \xff"
     path.unlink()
     code, out, _ = invoke(*words, "--json")
     assert code == 0
