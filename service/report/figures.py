@@ -54,7 +54,7 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
         return None
     if since is not None and since > last:
         raise PermanentError(f"since {since} is after the last board, of {last}; expected no later")
-    first = since or max(last - dt.timedelta(days=DAYS - 1), pc.min(dates).as_py())
+    first = max(since or last - dt.timedelta(days=DAYS - 1), pc.min(dates).as_py())
     quarantine = view_named("quarantine").read(
         lake, ["game", "date", "level", "source", "rule", "place", "message", "corpus"]
     )
