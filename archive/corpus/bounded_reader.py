@@ -26,6 +26,8 @@ BATCH_BYTES = 2**24
 """Bytes of a batch, about: fewer rows of large boards are given at once."""
 LIST_VALUES_MAX = 2**16
 """Values that a list of one row may have: no game takes a larger board."""
+ROWS_MAX = 2**24
+"""Rows that a row group may have: equal ones take no room in a file."""
 TEXT_BYTES_MAX = 256
 """Bytes that a text of one row may have; ids have 32."""
 MEMORY_BYTES = 2**30
@@ -73,6 +75,8 @@ def _command(path: Path, group: int, columns: Sequence[str]) -> list[str]:
 
 def _write_batches(path: str, group: int, columns: Sequence[str]) -> None:
     with pq.ParquetFile(path) as file:
+        if (rows := file.metadata.row_group(group).num_rows) > ROWS_MAX:
+            raise UnreadableGroupError(f"it has {rows:,} rows; expected at most {ROWS_MAX:,}")
         schema = pa.schema([file.schema_arrow.field(name) for name in columns])
         with pa.ipc.new_stream(sys.stdout.buffer, schema) as stream:
             for batch in file.iter_batches(BATCH_ROWS, [group], columns, use_threads=False):

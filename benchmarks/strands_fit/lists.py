@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from benchmarks.strands_fit.data import PIECES_VERSION, Board, boards, say
 from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned, cover_features
-from nightgrid.archive.games.strands.ranking.meaning import NO_WORDNESS, Meanings
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base
 from nightgrid.solvers.reasons import BudgetSpentError
@@ -31,6 +32,9 @@ LISTS_VERSION = "1"
 COMMON_WORDS = 30_000
 MAIN_DIRECTIONS = 40
 """Main directions of the vocabulary in which likeness to board words is looked for."""
+
+NO_WORDNESS = np.zeros(DIMENSIONS, np.float32)
+"""The direction of a score that knows no likeness to board words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

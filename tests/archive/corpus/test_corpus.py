@@ -333,9 +333,12 @@ def test_a_bomb_and_a_reader_that_dies_cost_their_row_group(
     pq.write_table(pa.table(repeated), folder / "b.parquet", compression="zstd")
     many = pa.ListArray.from_arrays([0, 2**20], pa.array([0] * 2**20, pa.uint8()))
     pq.write_table(pa.table(dict.fromkeys(NEEDED, many)), folder / "c.parquet")
+    rows = pa.table(dict.fromkeys(NEEDED, pa.nulls(2**24 + 1)))
+    pq.write_table(rows, folder / "d.parquet", row_group_size=len(rows))
     corpus = open_corpus(lake, str(folder))
     assert ids(corpus) == table.column("puzzle_id").to_pylist()
-    bomb, values = faults_of(corpus)
+    bomb, values, nulls = faults_of(corpus)
+    assert "it has 16,777,217 rows; expected at most 16,777,216" in nulls["message"]
     assert "it takes more than 1,073,741,824 bytes of memory" in bomb["message"]
     assert "has a list of 1,048,576 values" in values["message"]
 

@@ -73,7 +73,3 @@ class Meanings:
         terms[:, 1] = centred @ wordness
         listed: F32 = terms[back]
         return listed
-
-
-NO_WORDNESS: F32 = np.zeros(DIMENSIONS, np.float32)
-"""The direction of a score that knows no likeness to board words."""
