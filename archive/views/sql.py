@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -317,9 +317,7 @@ def sentence(text: str, sql: str, *, planned: bool = False) -> str:
 
 def _about(text: str) -> dict[str, str]:
     """Read what DuckDB says as "KIND Error: JSON"; others say it as it is."""
-    try:
-        told = json.loads(text.partition(": ")[2])
-    except ValueError:
-        told = None
-    is_known = isinstance(told, dict) and isinstance(told.get("exception_message"), str)
-    return told if is_known else {"exception_message": _KIND.sub("", text)}
+    with suppress(ValueError, TypeError, KeyError):
+        told: dict[str, str] = json.loads(text.partition(": ")[2])
+        return told | {"exception_message": str(told["exception_message"])}
+    return {"exception_message": _KIND.sub("", text)}
