@@ -181,7 +181,7 @@ def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple
     try:
         return path.read_bytes(), path.name
     except OSError as error:
-        raise PermanentError(f"cannot read {str(path)!r}: {error.strerror}") from error
+        raise PermanentError(f"cannot read {str(path)!r:.200}: {error.strerror}") from error
 
 
 def _bound(
