@@ -92,7 +92,7 @@ def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Publis
 
 
 def _fault_in(row: dict[str, Any]) -> Fault | None:
-    """Find what no board has in the values of a row: Python would read them otherwise."""
+    """Return the first fault of a row: nulls, negative numbers, values that are no characters."""
     for name, value in row.items():
         values = value if isinstance(value, list) else [value]
         if None in values:

@@ -165,7 +165,7 @@ def _store(
 
 
 def _received(latest: pa.Table) -> dict[dt.date, tuple[str, Validators]]:
-    """Return where each date's last payload came from, and what it came with."""
+    """Return the URL and the validators of each date's last payload."""
     sound = latest.filter(pc.is_null(latest.column("fault_rule")))
     names = ("etag", "last_modified", "body_bytes", "fetched_at")
     rows = sound.select(["date", "url", *names]).to_pylist()

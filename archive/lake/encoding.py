@@ -14,7 +14,7 @@ from nightgrid.archive.lake.schemas import SCHEMA_VERSION, VERSION_KEY
 from nightgrid.solvers.errors import PermanentError
 
 SMALL_ROWS = 4096
-"""Rows of which all columns are read at once, and by one thread: others take longer to begin."""
+"""Tables of at most so many rows are read by one thread: to start more takes longer."""
 WITHOUT_DICTIONARY = (
     "job_id", "puzzle_id", "raw_sha256", "sha256", "key", "backend_id", "official_solution",
     "source_id", "url", "date", "seen_at", "fetched_at", "last_modified", "kernel_ns",

@@ -48,7 +48,7 @@ class LocalFolder:
         """Write what `fill` writes under a staged name, sync it, give it its own, sync the folder.
 
         With `new` a file that is there stays: of several writers of one file, in any processes, one
-        writes it and is told so. What is not `durable` may be lost in a power failure.
+        writes it and gets True. What is not `durable` may be lost in a power failure.
         """
         target = self._folder / path
         if new and target.exists():

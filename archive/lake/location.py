@@ -40,7 +40,7 @@ def check_location(url: str, *, writes: bool = True) -> None:
 
 
 def check_url(url: str) -> None:
-    """Raise PermanentError for what is no path or URL of a lake; nothing is looked at."""
+    """Raise PermanentError unless this is a path or URL of a lake; no file is accessed."""
     if trouble := _trouble(url):
         raise PermanentError(f"lake {url!r:.200} {trouble}; {EXPECTED}")
 

@@ -26,7 +26,7 @@ pa.set_memory_pool(pa.system_memory_pool())
 
 
 def open_storage(url: str) -> LocalFolder | Objects:
-    """Open the storage of a lake's URL; nothing is created. Raises PermanentError for no URL."""
+    """Open the storage of a lake's URL; nothing is created. Raises PermanentError for a bad URL."""
     check_url(url)
     if is_folder(url):
         return LocalFolder(folder_of(url))

@@ -1,6 +1,6 @@
 """Lists of what a lake has: its puzzles, results and quarantine, a table of rows at a time.
 
-Rows go by in batches. What is held beside a batch is the editions of one game.
+Rows go by in batches. Besides a batch only the editions of one game are held.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "nul
 
 
 def read_members(data: bytes) -> dict[str, Any]:
-    """Read a JSON object. Raises InvalidPuzzleError for what is none."""
+    """Read a JSON object. Raises InvalidPuzzleError for anything else."""
     text = _decode(data)
     decoder = json.JSONDecoder(
         object_pairs_hook=_members,

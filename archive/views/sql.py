@@ -316,7 +316,7 @@ def sentence(text: str, sql: str, *, planned: bool = False) -> str:
 
 
 def _about(text: str) -> dict[str, str]:
-    """Read what DuckDB says as "KIND Error: JSON"; others say it as it is."""
+    """Parse an error of DuckDB, "KIND Error: JSON"; other errors are plain text."""
     with suppress(ValueError, TypeError, KeyError):
         told: dict[str, str] = json.loads(text.partition(": ")[2])
         return told | {"exception_message": str(told["exception_message"])}

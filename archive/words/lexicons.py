@@ -89,7 +89,7 @@ def _source(*fields: str) -> str:
 
 
 def _made(source: str, compiled: Callable[[], Lexicon]) -> Lexicon:
-    """Open the lexicon that a source became: a note names it, once it was compiled here."""
+    """Open the lexicon of a source; a note in the cache maps a compiled source to its lexicon."""
     note = cache_base() / "lexicons" / "sources" / source
     try:
         found = _cached(note.read_text())

@@ -36,7 +36,7 @@ def solution_from_json(value: Any) -> Solution:
 
 
 def solution_text(solution: Solution) -> str:
-    """Write that list as a text without spaces, in half of the time that `json` takes."""
+    """Write that list as JSON without spaces, in half the time of `json`."""
     tiles = [
         f"[[{p.cell_a[0]},{p.cell_a[1]}],[{p.cell_b[0]},{p.cell_b[1]}],{p.pip_a},{p.pip_b}]"
         for p in solution

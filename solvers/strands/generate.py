@@ -20,7 +20,7 @@ ROWS = 8
 COLUMNS = 6
 KING_STEPS = tuple((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
 MIXING = 20
-"""Paths after which one has little left of the one it began as."""
+"""Paths to skip until one has little in common with the first."""
 MAX_TRIES = 20_000
 """Paths that are cut before it gives up, some seconds."""
 

@@ -58,7 +58,7 @@ _YESTERDAY_MAX = 64
 
 
 def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
-    """Read the payload that stands for a date, or for any: one puzzle, or what is wrong with it."""
+    """Read the payload of a date, of any if it is None: one puzzle, or what is wrong with it."""
     if data.lstrip()[:1] != b"{":
         inner = embedded(data)
         if inner is None and data.lstrip()[:1] == b"<":

@@ -52,7 +52,7 @@ _OFFICIAL = ("spangram", "themeWords", "themeCoords", "spangramCoords")
 
 
 def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
-    """Read the payload that stands for a date, or for any: one puzzle, or what is wrong with it.
+    """Read the payload of a date, of any if it is None: one puzzle, or what is wrong with it.
 
     An XML document, the older endpoint's answer for a date that it does not have, is one fault.
     """

@@ -26,7 +26,7 @@ from nightgrid.archive.lake.objects.errors import (
 from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
 WHOLE_BYTES = 131_072
-"""A file of so many bytes, at most, is read when it is opened."""
+"""Files of at most so many bytes are read whole when they are opened."""
 _NO_LISTING = "invalid list response"
 """What obstore says of a listing that is not XML, or not of this kind."""
 _NO_STORE = (
@@ -53,7 +53,7 @@ _heeding: set[str] = set()
 
 
 class Objects:
-    """A lake in a bucket or container, or a folder in one: all that `LocalFolder` can."""
+    """A lake in a bucket or container, or a folder in one, with the methods of `LocalFolder`."""
 
     def __init__(self, url: str) -> None:
         """Take a URL as `Lake.open` describes it. Raises PermanentError for what is none."""

@@ -1,6 +1,6 @@
 """Take a board apart: pieces that no cover holds, and groups of cells that know nothing of others.
 
-A piece beside which some cell has nothing left is in no cover. Cells that share a piece belong
+A piece that leaves some cell without a piece is in no cover. Cells that share a piece belong
 together, and so do those whose pieces may cross, or are the same word where none may come twice.
 """
 
@@ -102,7 +102,7 @@ def groups_of(pieces: list[Piece], cell_count: int, rules: Rules, *, coupled: bo
 
 
 def _without_dead(pieces: list[Piece], cell_count: int) -> list[Piece]:
-    """Drop pieces beside which some cell has no piece left, until there are no more of them."""
+    """Drop pieces that leave some cell without a piece, until there are no more of them."""
     on: list[set[int]] = [set() for _ in range(cell_count)]
     for p, piece in enumerate(pieces):
         for cell in piece.cells:

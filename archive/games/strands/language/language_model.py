@@ -113,7 +113,7 @@ class LanguageModel:
     """What text the model expects after other text."""
 
     def __init__(self, path: Path, folder: Path) -> None:
-        """Open a model's GGUF file; `folder` keeps what is read of it."""
+        """Open a model's GGUF file; `folder` caches what is read from it."""
         from tokenizers import Tokenizer
 
         self._arrays = kept_arrays(folder, lambda: arrays_of(path))

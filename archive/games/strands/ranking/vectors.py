@@ -158,7 +158,7 @@ def _embedded(
 
 
 def _step(model: Callable[[], SentenceModel], words: Sequence[str], exact: int) -> Arrays:
-    """Embed some words; the first `exact` of them are kept as they are, too."""
+    """Embed words; of the first `exact` the exact vectors are kept, too."""
     vectors = model().embed([word.lower() for word in words])
     scales = np.abs(vectors).max(axis=1) / LEVELS
     values = np.rint(vectors / scales[:, None]).astype(np.int8)
