@@ -123,7 +123,7 @@ class Settings(BaseSettings):
     """Bytes of tables that an on-demand solve may take in one task; over them, it becomes a run."""
     ondemand_wait_seconds: float = Field(default=300.0, gt=0)
     """The HTTP service takes no new job that would wait longer than this for the jobs before it;
-    `nightgrid submit` on a lake takes it with a warning."""
+    `nightgrid submit` on a lake takes it."""
     ondemand_total_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
     """Kernel time of an on-demand job over all of its parts; what takes longer is over budget."""
     ondemand_total_bytes: int = Field(default=TOTAL_BYTES, ge=1)
