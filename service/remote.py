@@ -206,7 +206,7 @@ class RemoteJobs:
             time.sleep(POLL_S)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
-        """Want a job no more; return where it is then, and whether it was open."""
+        """Withdraw from a job; return where it is then, and whether it was open."""
         was_open = not _is_over(self._solve(job_id))
         return status_of(self._client.ask("DELETE", f"/v1/solves/{job_id}")), was_open
 

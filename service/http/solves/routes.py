@@ -165,7 +165,7 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
 
 @router.delete("/solves/{job_id}", response_model=Solve)
 async def delete_solve(job_id: str, request: Request, service: Here) -> Response:
-    """Want a job no more; it is cancelled unless another client wants it."""
+    """Withdraw from a job, which is cancelled unless another client wants it."""
     leaving = client_for(request.state.key)
     bind_contextvars(job=job_id)
 
