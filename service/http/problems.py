@@ -68,10 +68,7 @@ KINDS = {
     "bad-value": Kind(422, "a field, a parameter or a header has a value that it cannot have"),
     "invalid-puzzle": Kind(422, "the puzzle breaks a rule of its game"),
     "no-picture": Kind(422, "the board is too large to be drawn, or its game has no pictures"),
-    "board-too-large": Kind(
-        422,
-        "the board is larger than `NIGHTGRID_HTTP_BOARD_SIZE`",
-    ),
+    "board-too-large": Kind(422, "the board is larger than `NIGHTGRID_HTTP_BOARD_SIZE`"),
     "too-long": Kind(
         422,
         "the board is expected to take longer than `NIGHTGRID_HTTP_EXPECTED_SECONDS`",

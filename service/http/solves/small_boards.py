@@ -57,7 +57,7 @@ OVERTIME_S = 3.0
 processes that are idle."""
 WAITING_MAX = 200
 """Boards that wait for a process; further ones become jobs."""
-FILE_PAUSE_S, FILE_RETRY_S = 0.25, 1.0
+FILE_PAUSE_S, RETRY_S = 0.25, 1.0
 """How long answers are gathered before they are filed together, and when a failure is retried."""
 UNFILED_MAX = 10_000
 """Answers kept in memory while the lake fails; boards become jobs beyond that."""
@@ -90,7 +90,7 @@ class SmallBoards:
         self._processes = settings.quick_processes
         self._pool: ProcessPoolExecutor | None = None
         self._warming: list[Future[None]] = []
-        self._pending = 0
+        self._pending, self._rests_until = 0, 0.0
         self._filing: asyncio.Task[None] | None = None
         self.unfiled: dict[str, Found] = {}
         """What was answered and is not yet in the lake, by job."""
@@ -100,7 +100,8 @@ class SmallBoards:
     def is_ready(self) -> bool:
         """Return whether a process is warm, and there is room for another board."""
         has_room = self._pending < WAITING_MAX and len(self.unfiled) < UNFILED_MAX
-        return self._pool is not None and has_room and any(each.done() for each in self._warming)
+        is_resting = time.monotonic() < self._rests_until
+        return has_room and not is_resting and any(each.done() for each in self._warming)
 
     def begin(self) -> None:
         """Start the processes, which load kernels and words before their first board."""
@@ -170,7 +171,7 @@ class SmallBoards:
                 if isinstance(error, BrokenProcessPool):
                     self._replace(pool)
                 log.warning("answers not filed", answers=len(taken), error=repr(error))
-                await asyncio.sleep(FILE_RETRY_S)
+                await asyncio.sleep(RETRY_S)
                 continue
             for job_id in taken:
                 del self.unfiled[job_id]
@@ -192,6 +193,8 @@ class SmallBoards:
         if broken is not None and self._pool is broken:
             log.warning("a process that solves small boards died; starting others")
             broken.shutdown(wait=False, cancel_futures=True)
+            # Processes that die at their start would be replaced with every request.
+            self._rests_until = time.monotonic() + RETRY_S
             self._start_pool()
 
 

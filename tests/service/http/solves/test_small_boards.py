@@ -158,7 +158,7 @@ def test_answers_wait_for_a_lake_that_fails(
         return submit(work, *given)
 
     monkeypatch.setattr(pool, "submit", fail_once)
-    monkeypatch.setattr(small_boards, "FILE_RETRY_S", 0.01)
+    monkeypatch.setattr(small_boards, "RETRY_S", 0.01)
     body = {"puzzle": generated(15), "ask": "count"}
     solve = quick.post("/v1/solves", json=body, headers=WAIT).json()
     service.small_boards.wait_until_filed(solve["id"], PATIENCE_S)
