@@ -279,7 +279,7 @@ class Supervisor:
                     wait(process, max(0.0, deadline - time.monotonic()))
         for child, process in workers:
             end_group(process)
-            self._record_exit(child, DEAD if self._abandoned else LEFT)
+            self._record_exit(child, LEFT)
         for child in self._children:
             if child.role == SERVER and child.process is not None:
                 end_group(child.process, (signal.SIGTERM, self._settings.stop_seconds))

@@ -8,7 +8,7 @@ import pytest
 
 from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.redis_keys import BATCH
-from nightgrid.workers.broker.worker_keys import living_workers
+from nightgrid.workers.broker.worker_keys import LEFT, exit_of, living_workers
 from nightgrid.workers.cluster import server, supervisor
 from nightgrid.workers.cluster.local import beginning_cluster
 from nightgrid.workers.cluster.supervisor import KEEPER, SERVER, Supervisor, supervisor_state
@@ -121,6 +121,14 @@ def test_a_second_supervisor_shares_the_folder_and_takes_the_place_of_the_first(
                 wait_for(lambda: server.is_up(settings))
                 wait_for(lambda: len(living_workers(client, settings)) == workers)
     assert not server.is_up(settings)
+
+
+def test_work_in_hand_is_not_failed_by_workers_whose_owner_has_ended(settings):
+    with local_cluster(settings, roles=(SERVER,)), closing(connect(settings)) as client:
+        with local_cluster(settings, roles=(SERVER, BATCH)):
+            wait_for(lambda: living_workers(client, settings))
+            (worker,) = living_workers(client, settings)
+        assert exit_of(client, settings, worker) == LEFT
 
 
 def test_a_supervisor_on_standby_starts_nothing_until_the_other_ends(settings):
