@@ -222,7 +222,8 @@ def _kernel_rate(corpus: Path, mine: int) -> float:
     pips, ask = game("pips"), Ask(kind="count")
     pips.warm()
     rows, seconds = 0, 0.0
-    for path in sorted((corpus / "puzzles").glob("*.parquet")):
+    # Checkouts before 7a7bca8b have a folder of puzzles in a corpus.
+    for path in sorted(corpus.glob("puzzles/*.parquet")) or sorted(corpus.glob("*.parquet")):
         table = pq.read_table(path)
         taken = table.take(np.arange(mine, len(table), PROCESSES))
         # As a plan has them: kernels are faster where boards are like the last one.
