@@ -78,13 +78,12 @@ async def post_solve(
 async def _until_over(service: Service, job_id: str, ends_at: float) -> dict[str, Any] | None:
     """Wait for the end of a job, at most until then, and show where it is."""
     pause_s = LOOK_MIN_S
-    while True:
-        solve = await asyncio.to_thread(service.views.look, job_id)
-        left_s = ends_at - time.monotonic()
-        if solve is None or is_over(solve) or left_s <= 0 or service.is_stopping():
-            return solve
+    while (left_s := ends_at - time.monotonic()) > 0 and not service.is_stopping():
+        if not await asyncio.to_thread(service.views.is_open, job_id):
+            break
         await asyncio.sleep(min(pause_s, left_s))
         pause_s = min(pause_s * LOOK_GROWTH, LOOK_MAX_S)
+    return await asyncio.to_thread(service.views.look, job_id)
 
 
 def retry_after(solve: dict[str, Any]) -> str:

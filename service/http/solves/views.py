@@ -31,6 +31,7 @@ from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.ondemand.results import find_row
 from nightgrid.workers.ondemand.status import JobStatus, status
 from nightgrid.workers.ondemand.submissions import open_jobs, read_ended, read_wanted
+from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.settings import Settings
 
 TIMES_MAX = 1024
@@ -103,6 +104,13 @@ class Views:
         if found.state == "queued":
             value["place"] = self._place(job_id)
         return value
+
+    def is_open(self, job_id: str) -> bool:
+        """Return whether a job waits or is worked: two reads, where a look takes many."""
+        if job_id in self._unfiled:
+            return False
+        wanted = read_wanted(self._lake, job_id)
+        return wanted is not None and read_done(self._lake, wanted.run_id) is None
 
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
         """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
