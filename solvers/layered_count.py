@@ -57,6 +57,16 @@ class LayeredCount(Protocol):
     def gather(self, rows: npt.NDArray[np.uint64]) -> bool:
         """Add states of one layer to those gathered since `clear`; False if memory runs out."""
 
+    def hold(self, rows: npt.NDArray[np.uint64], begins: npt.NDArray[np.int64]) -> bool:
+        """Keep states that are sorted by bucket for `gather_held`; False if memory runs out.
+
+        `begins` tells where each bucket of a range begins, and where the last one ends; the range
+        is the same for all that is held.
+        """
+
+    def gather_held(self) -> bool:
+        """Gather the states that are held, bucket by bucket; False if memory runs out."""
+
     def advance(
         self, first: int, last: int, rows_max: int | None = None
     ) -> tuple[int, ReasonCode | None]:

@@ -112,8 +112,8 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
     before = sources(lambda number: read_segment(lake, ref.run_id, number), ref)
     for source in before:
         try:
-            states = read_frontier(lake, source, part, count.layout)
-            if len(states) and not count.gather(states):
+            states, begins = read_frontier(lake, source, part, count.layout)
+            if len(states) and not count.hold(states, begins):
                 return False
         except LostFrontierError as error:
             log.warning("states lost", chunk=source.name, reason=str(error))
@@ -125,7 +125,7 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
                         lake.delete(gone.result_path)
                         lake.delete(frontier_path(gone))
             return None
-    return True
+    return count.gather_held()
 
 
 def _stopped(head: Row, part: StagePart, reached: int, code: ReasonCode) -> Row:

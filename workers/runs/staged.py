@@ -231,9 +231,12 @@ def write_frontier(
     lake.write_spill(frontier_path(ref), fill)
 
 
-def read_frontier(lake: Lake, ref: ChunkRef, part: StagePart, layout: str) -> Rows:
+def read_frontier(
+    lake: Lake, ref: ChunkRef, part: StagePart, layout: str
+) -> tuple[Rows, npt.NDArray[np.int64]]:
     """Read the states of a part's buckets that one chunk left.
 
+    Returns them and where each of the part's buckets begins among them, and where the last ends.
     Raises LostFrontierError, and PermanentError for states whose words mean something else to this
     machine.
     """
@@ -242,8 +245,9 @@ def read_frontier(lake: Lake, ref: ChunkRef, part: StagePart, layout: str) -> Ro
         with lake.open_parquet(path) as file:
             about = json.loads((file.schema_arrow.metadata or {})[_METADATA])
             first, last = part.buckets
+            begins = np.array(about["begins"][first : last + 1], np.int64)
             if about["layer"] == part.layer and about["layout"] == layout:
-                return _rows(file, about["begins"][first], about["begins"][last])
+                return _rows(file, int(begins[0]), int(begins[-1])), begins - begins[0]
     except PermanentError as error:
         raise LostFrontierError(str(error)) from error
     except CONTENT_ERRORS as error:

@@ -34,8 +34,8 @@ from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job, submit
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
 """When a client that was not told of an end may look again: after what is left, within these."""
-LOOK_MIN_S, LOOK_GROWTH, LOOK_MAX_S = 0.02, 1.03, 0.5
-"""The pauses between two looks at a job that a client waits for: some 3 % of what it has waited."""
+LOOK_MIN_S, LOOK_GROWTH, LOOK_MAX_S = 0.02, 1.02, 0.5
+"""The pauses between two looks at a job that a client waits for: some 2 % of what it has waited."""
 Prefer = Annotated[
     str,
     Header(

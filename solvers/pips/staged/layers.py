@@ -39,46 +39,48 @@ AHEAD_ROWS = 32
 
 @search_kernel
 def gather(
-    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: U64, stop: Int
+    width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: U64, runs: I64, stop: Int
 ) -> tuple[Int, Int]:
     """Add states to the first `here` rows of the table, which 2^bits slots of its index find.
 
-    Equal states become one. Returns (states, bits), states -1 if there is no room or the solve is
-    to stop (`stop`: where it says so); bits 0 before the first call.
+    Equal states become one. `rows` may lie in the table itself, behind what has been gathered and
+    will be. runs, int64[n, 2], says from where to where rows are taken, one run after the other.
+    Returns (states, bits), states -1 if there is no room or the solve is to stop (`stop`: where it
+    says so); bits 0 before the first call.
     """
     words = len(width)
     arena, index = table.rows, table.slots
     if bits == 0:
         bits = spaces.bits_for(table, len(rows))
         spaces.index_again(width, table, bits, here, False)
-    for r in range(len(rows)):
-        if r % AHEAD_ROWS == 0:
-            if is_stopped(stop):
+    for run in range(len(runs)):
+        begin, end = runs[run, 0], runs[run, 1]
+        for r in range(begin, end):
+            if (r - begin) % AHEAD_ROWS == 0 and is_stopped(stop):
                 return -1, bits
-            if bits >= spaces.PREFETCH_BITS:
-                end = min(r + AHEAD_ROWS, len(rows))
-                spaces.ask_ahead(width, table, bits, rows, r, end, False)
-        mixed = hash_row(width, rows, r)
-        slot, row = spaces.find_state(width, table, bits, mixed, rows, r, False)
-        if row >= 0:
-            hi, lo = add(
-                arena[row, words], arena[row, words + 1], rows[r, words], rows[r, words + 1]
-            )
-            arena[row, words] = hi
-            arena[row, words + 1] = lo
-            continue
-        if here == len(arena):
-            return -1, bits
-        for i in range(words + 2):
-            arena[here, i] = rows[r, i]
-        enter(index, slot, mixed, here)
-        here += 1
-        if is_crowded(here, bits):
-            if 2 << bits <= len(index):
-                bits += 1
-                spaces.index_again(width, table, bits, here, False)
-            elif 8 * here > 7 << bits:
+            if (r - begin) % AHEAD_ROWS == 0 and bits >= spaces.PREFETCH_BITS:
+                spaces.ask_ahead(width, table, bits, rows, r, min(r + AHEAD_ROWS, end), False)
+            mixed = hash_row(width, rows, r)
+            slot, row = spaces.find_state(width, table, bits, mixed, rows, r, False)
+            if row >= 0:
+                hi, lo = add(
+                    arena[row, words], arena[row, words + 1], rows[r, words], rows[r, words + 1]
+                )
+                arena[row, words] = hi
+                arena[row, words + 1] = lo
+                continue
+            if here == len(arena):
                 return -1, bits
+            for i in range(words + 2):
+                arena[here, i] = rows[r, i]
+            enter(index, slot, mixed, here)
+            here += 1
+            if is_crowded(here, bits):
+                if 2 << bits <= len(index):
+                    bits += 1
+                    spaces.index_again(width, table, bits, here, False)
+                elif 8 * here > 7 << bits:
+                    return -1, bits
     return here, bits
 
 
@@ -100,6 +102,8 @@ class LayeredCount:
         self.statistics = Statistics(kernel_ns=taken_ns, engine="layers")
         """What everything together has cost so far."""
         self._size = self._side = self._bits = self._layer = 0
+        self._held: list[I64] = []
+        self._held_rows = 0
         if layers:
             self._of = Buckets.of(work)
             self.layout = _layout(work)
@@ -120,7 +124,8 @@ class LayeredCount:
 
     def clear(self) -> None:
         """Forget every state."""
-        self._size = self._side = self._bits = self._layer = 0
+        self._size = self._side = self._bits = self._layer = self._held_rows = 0
+        self._held = []
 
     def renew(self, budget: Budget) -> None:
         """Forget every state and what was spent, as if the board had just been taken up."""
@@ -131,15 +136,55 @@ class LayeredCount:
 
     def gather(self, rows: Rows) -> bool:
         """Add states of one layer to those gathered since `clear`; False if the table is full."""
+        return self._gather(rows, np.array([[0, len(rows)]]), 0)
+
+    def hold(self, rows: Rows, begins: I64) -> bool:
+        """Keep states that are sorted by bucket for `gather_held`; False if the table is full.
+
+        `begins` tells where each bucket begins, and where the last one ends; it says so of the same
+        buckets in every call.
+        """
+        arena = self._work.table.rows
+        if self._size + 2 * (self._held_rows + len(rows)) > len(arena):
+            if not self.gather_held():
+                return False
+            if self._size + 2 * len(rows) > len(arena):
+                return self.gather(rows)
+        # From the arena's end backwards: what is gathered grows towards it from the start.
+        stop = len(arena) - self._held_rows
+        self._held_rows += len(rows)
+        arena[stop - len(rows) : stop] = rows
+        self._held.append(begins + (stop - len(rows)))
+        return True
+
+    def gather_held(self) -> bool:
+        """Gather the states that are held, bucket by bucket; False if the table is full.
+
+        What lies together leads to states that lie together: carrying a layer on in this order
+        finds more of what it needs in the cache.
+        """
+        held, held_rows = self._held, self._held_rows
+        self._held, self._held_rows = [], 0
+        if not held_rows:
+            return True
+        arena = self._work.table.rows
+        begins = np.array(held) - (len(arena) - held_rows)
+        runs = np.stack([begins[:, :-1].T.ravel(), begins[:, 1:].T.ravel()], axis=1)
+        runs = np.ascontiguousarray(runs[runs[:, 0] < runs[:, 1]])
+        return self._gather(arena[-held_rows:], runs, held_rows)
+
+    def _gather(self, rows: Rows, runs: I64, beside: int) -> bool:
         work = self._work
         begun = time.perf_counter_ns()
         size, bits = gather(
-            work.width, work.table, self._bits, self._size, rows, self._budget.stop_address
+            work.width, work.table, self._bits, self._size, rows, runs, self._budget.stop_address
         )
         self._bits = int(bits)
-        self._size = len(work.table.rows) if size < 0 else int(size)
-        self._spend(begun, peak=self._size, slots=1 << self._bits)
-        return bool(size >= 0)
+        full = size < 0
+        most = len(work.table.rows)
+        self._size = most if full else int(size)
+        self._spend(begun, peak=min(self._size + beside, most), slots=1 << self._bits)
+        return not full
 
     def advance(
         self, first: int, last: int, rows_max: int | None = None

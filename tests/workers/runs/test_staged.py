@@ -50,7 +50,7 @@ def part(first, last, layer=5):
 
 
 def read(lake, wanted, ref=REF):
-    return read_frontier(lake, ref, wanted, "here")
+    return read_frontier(lake, ref, wanted, "here")[0]
 
 
 @pytest.mark.parametrize("words", [3, 4, 6])
@@ -61,7 +61,9 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
     write_frontier(lake, REF, 5, rows, begins, "here")
     for first in range(BUCKETS):
         for last in range(first + 1, BUCKETS + 1):
-            found = read_frontier(lake, REF, part(first, last), "here")
+            found, inside = read_frontier(lake, REF, part(first, last), "here")
+            assert (inside[0], inside[-1]) == (0, len(found))
+            np.testing.assert_array_equal(np.diff(inside), np.diff(begins[first : last + 1]))
             np.testing.assert_array_equal(found, rows[begins[first] : begins[last]])
 
 

@@ -69,6 +69,14 @@ class ToyLayers:
             self._here[place] = self._here.get(place, 0) + (hi << 64 | lo)
         return len(self._here) <= self._room
 
+    def hold(self, rows, begins):
+        assert begins[0] == 0
+        assert begins[-1] == len(rows)
+        return self.gather(rows)
+
+    def gather_held(self):
+        return len(self._here) <= self._room
+
     def renew(self, budget):
         self.clear()
         self.statistics = Statistics()

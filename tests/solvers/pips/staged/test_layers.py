@@ -248,6 +248,34 @@ def test_a_part_that_spends_its_budget_says_so(
     assert what in outcome.reason
 
 
+@pytest.mark.parametrize("table_bytes", [2**22, 2**19, 2**18])
+def test_states_that_are_held_are_what_they_are_when_gathered_one_after_the_other(
+    pips: Game[Any, Any], table_bytes: int
+) -> None:
+    puzzle = loose_board(10, 3)
+    large = layered(pips, puzzle)
+    large.begin()
+    assert large.advance(0, 4) == (4, None)
+    rows, begins = large.by_bucket()
+    wanted = begins[100:901]
+    plain, held = (layered(pips, puzzle, Budget(table_bytes=table_bytes)) for _ in range(2))
+    # Each state in one or two of three pieces, as three parts would leave them.
+    at = np.arange(wanted[0], wanted[-1])
+    for mine in (at[::3], at[at % 5 != 0], at[at % 3 != 0]):
+        assert plain.gather(rows[mine])
+        assert held.hold(rows[mine], np.searchsorted(mine, wanted))
+    assert held.gather_held()
+    assert len(held.rows) == len(at)
+    assert sorted(held.rows.tolist()) == sorted(plain.rows.tolist())
+    # Tables with room for all that is held have it in the order of the buckets.
+    place = {tuple(row[:-2].tolist()): number for number, row in enumerate(rows)}
+    order = [place[tuple(row[:-2].tolist())] for row in held.rows]
+    buckets = np.searchsorted(begins, order, side="right")
+    assert (np.diff(buckets) >= 0).all() == (table_bytes == 2**22)
+    held.renew(Budget())
+    assert held.statistics.table_bytes == len(held.rows) == 0
+
+
 def test_states_without_room_are_refused_not_dropped(pips: Game[Any, Any]) -> None:
     puzzle = loose_board(10, 3)
     large, small = layered(pips, puzzle), layered(pips, puzzle, Budget(table_bytes=2**16))
@@ -258,4 +286,7 @@ def test_states_without_room_are_refused_not_dropped(pips: Game[Any, Any]) -> No
     assert not small.gather(rows)
     small.clear()
     assert small.gather(rows[:200])
+    small.clear()
+    whole = np.array([0, len(rows)])
+    assert not (small.hold(rows, whole) and small.gather_held())
     assert small.statistics.table_bytes <= 2**16
