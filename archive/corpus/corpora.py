@@ -45,7 +45,7 @@ def read_corpus_info(lake: Lake, corpus_id: str) -> CorpusInfo | None:
 
 
 def write_corpus_info(lake: Lake, info: CorpusInfo) -> None:
-    """Say that a corpus is complete."""
+    """Mark a corpus as complete."""
     write_json(lake, corpus_info_path(info.corpus_id), asdict(info))
 
 

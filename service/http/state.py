@@ -44,7 +44,7 @@ class Service:
         self.replies: TTLCache[bytes, Response] = TTLCache(REPLIES_MAX, REPLIES_S)
         """Replies that are final, by the digest of the body that asked; for the event loop."""
         self.is_stopping: Callable[[], bool] = lambda: False
-        """Tells whether whatever waits or streams shall end."""
+        """Return whether requests that wait or stream have to end now."""
 
     async def open(self) -> None:
         """Open what the routes use. Raises PermanentError for a lake that cannot be one."""

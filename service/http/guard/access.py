@@ -26,8 +26,7 @@ from nightgrid.solvers.sentences import plural
 REFRESH_S = 2.0
 """A key that was added or revoked counts after this time."""
 CLOSED_PATHS = ("/v1/", "/metrics", "/report")
-"""What the paths begin with for which keys are wanted. The page, its files and whether the process
-is well are for everyone."""
+"""Paths that begin so need a key. The page, its files and the health checks are for everyone."""
 KEY = Depends(HTTPBearer(auto_error=False, scheme_name="key"))
 """Describes the key in the OpenAPI document; the guard checks it."""
 
