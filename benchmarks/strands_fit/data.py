@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import importlib.metadata
-import os
 import pickle
 import sys
 import time
@@ -29,7 +28,7 @@ from nightgrid.archive.games.strands.ranking.weights import (
 )
 from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.canonical import digest
-from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.kernel.cache_folder import cache_base, staged_path
 from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.ranking.board import RankedBoard, ranked_board
 from nightgrid.solvers.strands.ranking.search import Scored, can_rank
@@ -113,7 +112,7 @@ def _pieces(path: Path, published: Published, vocabulary: Vocabulary) -> RankedB
         kept: RankedBoard = pickle.loads(zlib.decompress(path.read_bytes()))
         return kept
     ranked = ranked_board(published.puzzle, vocabulary)
-    staged = path.with_suffix(f".{os.getpid()}")
+    staged = staged_path(path)
     staged.write_bytes(zlib.compress(pickle.dumps(ranked, 5), 1))
     staged.rename(path)
     return ranked

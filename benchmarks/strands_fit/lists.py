@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned, 
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS
 from nightgrid.solvers.canonical import digest
-from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.kernel.cache_folder import cache_base, staged_path
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.ranking.board import RankedBoard
 from nightgrid.solvers.strands.ranking.compounds import NATS
@@ -69,7 +68,7 @@ def _listed(path: Path, board: Board, meanings: Meanings, start: WeighedTerms) -
         covers = pickle.loads(path.read_bytes())
     else:
         covers = _search(told, start)
-        staged = path.with_suffix(f".{os.getpid()}")
+        staged = staged_path(path)
         staged.write_bytes(pickle.dumps(covers, 5))
         staged.rename(path)
     return Listed(
