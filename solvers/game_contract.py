@@ -356,8 +356,8 @@ class Game(ABC, Generic[P, S]):
     def close_cost_s(self, arrays: Arrays, ask: Ask) -> float | None:  # noqa: ARG002
         """Estimate the seconds that the only row will take, by a closer look than `cost_s` takes.
 
-        None where the game or the board has none. For one job on demand: a plan of a million
-        boards cannot afford it.
+        None where the game or the board has none. For one job on demand and for small batches: a
+        plan of a million boards cannot afford it.
         """
         return None
 
