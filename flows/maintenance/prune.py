@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.corpus.corpora import CORPORA
+from nightgrid.archive.corpus.corpora import CORPORA, corpus_info_path
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table
 from nightgrid.archive.lake.faults import MissingFileError
@@ -135,9 +135,10 @@ def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
 
 def _delete_corpora(lake: Lake, folders: list[str]) -> None:
     for path in folders:
+        info = corpus_info_path(path.removeprefix(f"{CORPORA}/"))
         # It counts as not complete first.
-        lake.delete(f"{path}/corpus.json")
-        lake.delete_folder(path, last=f"{path}/corpus.json")
+        lake.delete(info)
+        lake.delete_folder(path, last=info)
 
 
 def _old_results(lake: Lake, before: dt.datetime) -> Iterator[Old]:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from nightgrid.archive.corpus.corpora import corpus_info_path
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
@@ -131,7 +132,7 @@ def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
     if found.mend is Mend.RUN:
         return set_run_aside(lake, names["run"])
     if found.mend is Mend.CORPUS:
-        lake.delete(f"corpora/{names['corpus']}/corpus.json")
+        lake.delete(corpus_info_path(names["corpus"]))
     return set_aside(lake, found.path) if lake.exists(found.path) else f"damaged/{found.path}"
 
 
