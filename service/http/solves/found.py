@@ -110,7 +110,8 @@ def get_solutions(
     accept: Annotated[str, Header(include_in_schema=False)] = "*/*",
 ) -> Response:
     """List the solutions of a job in canonical order, or stream all of them as NDJSON."""
-    solve, row = _row(service, job_id)
+    solve = found_solve(service, job_id)
+    row = _row(service, solve)
     if NDJSON in accept:
         lines = (f"{text}\n" for text in _texts(service.lake, row, asked.offset))
         return StreamingResponse(lines, media_type=NDJSON)
@@ -135,8 +136,7 @@ def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: 
     puzzle = game(solve["game"]).puzzle_from_json(solve["puzzle"])
     shown = None
     if solution is not None:
-        solve, row = _row(service, job_id)
-        text = next(_texts(service.lake, row, solution), None)
+        text = next(_texts(service.lake, _row(service, solve), solution), None)
         if text is None:
             stored = solve["answer"]["solutions_stored"]
             detail = f"there is no solution {solution}; {stored:,} are kept"
@@ -146,16 +146,17 @@ def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: 
     return SvgResponse(drawn(solve["game"], puzzle, title, shown))
 
 
-def _row(service: Service, job_id: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Find an answer. Raises Problem for a job that is not answered."""
-    # An answer of the service itself may not be filed yet.
-    service.small_boards.wait_until_filed(job_id, FILED_S)
-    solve = found_solve(service, job_id)
-    row = find_row(service.lake, job_id) if solve["answer"] is not None else None
+def _row(service: Service, solve: dict[str, Any]) -> dict[str, Any]:
+    """Find the row of an answer. Raises Problem for a job that is not answered."""
+    row = None
+    if solve["answer"] is not None:
+        # An answer of the service itself may not be filed yet.
+        service.small_boards.wait_until_filed(solve["id"], FILED_S)
+        row = find_row(service.lake, solve["id"])
     if row is None:
-        detail = f"job {job_id} is {solve['state']}, without an answer"
+        detail = f"job {solve['id']} is {solve['state']}, without an answer"
         raise Problem("not-answered", detail)
-    return solve, row
+    return row
 
 
 def _texts(lake: Lake, row: dict[str, Any], offset: int) -> Iterator[str]:
