@@ -22,6 +22,8 @@ from nightgrid.workers.exporter import share_metrics
 if TYPE_CHECKING:
     from prefect.runner import Runner
 
+EVERY_NIGHT = "15 3 * * *"
+"""The schedule unless `--cron` says otherwise: 03:15 UTC, when all payloads of the day are out."""
 NEVER = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 DEPLOYMENT = "nightly"
 """Name of the schedule for the default game or several games; another game alone adds its name."""

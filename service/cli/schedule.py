@@ -19,17 +19,18 @@ from nightgrid.service.options.shared_options import LakeOption, RetryOption, ru
 from nightgrid.service.terminal.console import note
 from nightgrid.service.terminal.exit_codes import Exit
 
-EVERY_NIGHT = "15 3 * * *"
-"""03:15 in UTC: the payloads of the day are out everywhere."""
-
 
 def schedule(
     *,
     source: Sources,
     lake: LakeOption = None,
     cron: Annotated[
-        str, typer.Option(metavar="CRON", help="When nights begin, in UTC: five fields as of cron.")
-    ] = EVERY_NIGHT,
+        str | None,
+        typer.Option(
+            metavar="CRON",
+            help="When nights begin, in UTC: five fields as of cron. Default: 03:15 every night.",
+        ),
+    ] = None,
     refresh_days: RefreshDays = None,
     game: SourceGame = None,
     redirect_host: RedirectHosts = None,
@@ -58,7 +59,7 @@ def schedule(
     for one in games:
         open_source(one.source, game=one.game, redirect_hosts=one.redirect_hosts).close()
     night = NightSettings(games=games, retry=retry, **run_options(lake, None, inline=False))
-    from nightgrid.flows.prefect.schedule import serve
+    from nightgrid.flows.prefect.schedule import EVERY_NIGHT, serve
 
-    serve(night, cron=cron, on_ready=note)
+    serve(night, cron=EVERY_NIGHT if cron is None else cron, on_ready=note)
     return Exit.OK

@@ -10,8 +10,8 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from nightgrid.service.games import view
-from nightgrid.service.http.guard.posted import BoardBody, posted_board
 from nightgrid.service.http.lake.puzzles import find_on_date
+from nightgrid.service.http.posted_board import BoardBody, posted_board
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.errors import PermanentError

@@ -15,8 +15,8 @@ from structlog.contextvars import bind_contextvars
 
 from nightgrid.service.asking import COMMAND_LINE, Asked
 from nightgrid.service.http.guard.keys import Key
-from nightgrid.service.http.guard.posted import SolveBody, budget_of, posted_board
 from nightgrid.service.http.lake.parameters import Parameters
+from nightgrid.service.http.posted_board import SolveBody, budget_of, posted_board
 from nightgrid.service.http.problems import HEX_ID, Problem
 from nightgrid.service.http.solves.admission import check_admission, client_for
 from nightgrid.service.http.solves.at_once import TRIED, answered, wait_of

@@ -31,7 +31,7 @@ from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.service.http.guard.posted import SolveBody, budget_of, posted_board
+from nightgrid.service.http.posted_board import SolveBody, budget_of, posted_board
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.solve_json import DONE, solve_json
