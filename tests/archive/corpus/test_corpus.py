@@ -321,6 +321,7 @@ def test_a_damaged_file_or_row_group_costs_the_others_nothing(lake: Lake, tmp_pa
         open_corpus(lake, str(folder))
 
 
+@pytest.mark.slow
 def test_a_bomb_and_a_reader_that_dies_cost_their_row_group(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -130,6 +130,7 @@ def test_a_view_or_a_column_that_there_is_not_gets_a_sentence(lake):
         view_named("results").read(lake, ["cout"])
 
 
+@pytest.mark.slow
 def test_a_lake_in_an_object_store_has_the_same_rows(tmp_path, lake, s3_endpoint):
     far = fill(Lake.open(f"s3://bucket/{tmp_path.name}?endpoint_override={s3_endpoint}"))
 

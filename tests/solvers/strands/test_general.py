@@ -226,6 +226,7 @@ def test_a_large_board_with_more_sets_of_words_than_the_sweep_holds_goes_on() ->
     assert (outcome.count, outcome.statistics.engine) == (expected.count, "general")
 
 
+@pytest.mark.slow
 def test_a_budget_beyond_all_memory_is_no_error() -> None:
     game = StrandsGame(FREE, compile_lexicon([("AB", 0)]))
     wide = Puzzle(board=("AB" * 20, "BA" * 20, "AB" * 20))

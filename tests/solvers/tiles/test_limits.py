@@ -115,6 +115,7 @@ def test_what_is_not_asked_of_tiles_is_refused_in_one_sentence() -> None:
             walk_from_json(value)
 
 
+@pytest.mark.slow
 def test_large_boards_are_cleared_by_combo_and_by_trail() -> None:
     tiles = 50_000
     model = model_of(generate(Form(tiles=tiles, shapes_min=12, shapes_max=12), 1))

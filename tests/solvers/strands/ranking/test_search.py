@@ -33,6 +33,7 @@ def weights_of(seed: int) -> WeighedTerms:
     return WeighedTerms("random", {name: source.uniform(-3, 3) for name in names})
 
 
+@pytest.mark.slow
 @given(small=small_boards(), seed=st.integers(0, 1000), k=st.sampled_from([1, 3, 50]))
 @settings(max_examples=drawn(15), deadline=None)
 def test_the_best_covers_are_the_best_of_all(small: Small, seed: int, k: int):

@@ -101,6 +101,7 @@ def worth(vocabulary: Vocabulary, text: str) -> int:
     return text_price(vocabulary, codes_of(vocabulary, text)) + strips.LETTER * len(text)
 
 
+@pytest.mark.slow
 @given(small=twelve_cells, kept=st.sampled_from([1, 20, 300, EVERY]))
 @settings(max_examples=drawn(10), deadline=None)
 def test_strips_are_the_best_of_all_paths(small: Small, kept: int):
@@ -127,6 +128,7 @@ def test_strips_are_the_best_of_all_paths(small: Small, kept: int):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 @given(small=small_boards(), seed=st.integers(0, 1000), k=st.sampled_from([3, 50]))
 @settings(max_examples=drawn(10), deadline=None)
 def test_the_best_covers_with_strips_are_the_best_of_all(small: Small, seed: int, k: int):

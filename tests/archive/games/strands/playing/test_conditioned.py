@@ -126,6 +126,7 @@ def test_a_cover_of_a_board_is_found_by_playing(meant: Possible):
     )
 
 
+@pytest.mark.slow
 def test_a_cover_beyond_the_list_is_found_by_searching_again(monkeypatch: pytest.MonkeyPatch):
     """Given a list of one cover, Then the others come from searches under what was heard."""
     whole = Ranker.rank_pieces

@@ -75,6 +75,7 @@ def weights() -> Weights:
     return fitted_weights()
 
 
+@pytest.mark.slow
 def test_covers_are_ranked_by_confidence_and_keep_the_rules(
     weights: Weights, vocabulary: Vocabulary, meanings: Meanings
 ):
