@@ -15,6 +15,7 @@ import inspect
 import io
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -37,6 +38,8 @@ from nightgrid.workers.settings import Settings, setting_fields
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 HELP_CHARS = 100
+RULES = re.compile(r"^Rules of .*?(?=^  Example)", re.MULTILINE | re.DOTALL)
+"""The rules of all games in the help of a command: a page needs them once."""
 SETTINGS_SOURCE = ROOT / "workers" / "settings.py"
 BEGIN, END = "<!-- begin: written by `make docs` -->\n", "<!-- end -->\n"
 
@@ -168,7 +171,10 @@ def commands() -> str:
                 [*words, "--help"], prog_name="nightgrid", standalone_mode=False
             )
         name = " ".join(["nightgrid", *words])
-        parts += ["", f"## {name}", "", f"```\n{out.getvalue().strip()}\n```"]
+        text = out.getvalue().strip()
+        if words != ["solve"]:
+            text = RULES.sub("Rules: as of nightgrid solve.\n\n", text)
+        parts += ["", f"## {name}", "", f"```\n{text}\n```"]
     return "\n".join([*parts, ""])
 
 

@@ -13,10 +13,12 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from nightgrid.archive.skipped_files import forget, skipped_files
+from nightgrid.service import games as service_games
 from nightgrid.service.cli.commands import COMMANDS
 from nightgrid.service.terminal.console import complain, note, prepare_streams
 from nightgrid.service.terminal.exit_codes import Exit
 from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalError, TransientError
+from nightgrid.solvers.registry import game_plug
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
 """Set to 1, an unexpected error shows where in the program it arose."""
@@ -51,13 +53,25 @@ def _root(
 
 
 class _Command(TyperCommand):
-    """A command whose help names arguments without their types of Python, such as list[str]."""
+    """A command whose help names no Python types, and lists the rules of each game last."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         for parameter in self.params:
             if isinstance(parameter, TyperArgument):
                 parameter.display_type_rich = lambda **_: ""  # type: ignore[method-assign]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, then, for a command with --rule, the rules under each game's name."""
+        super().format_options(ctx, formatter)
+        if not any("--rule" in parameter.opts for parameter in self.params):
+            return
+        for game, plug in service_games.ALL.items():
+            if plug.rule_options:
+                with formatter.section(f"Rules of {game_plug(game).title}, for --rule"):
+                    formatter.write_dl(
+                        [(f"{o.name}={o.values}", o.help) for o in plug.rule_options]
+                    )
 
 
 def make_app(name: str | None = None) -> typer.Typer:

@@ -161,7 +161,7 @@ def _ask(guess: Guess, puzzle: Puzzle) -> tuple[str, frozenset[int]]:
         cells = _read_cells(places, puzzle)
         if (letter in (*ANSWERS, "q") and not places) or (letter == "h" and cells):
             return letter, cells
-        say(f"Expected {MEANING}.")
+        say("Expected t, s, n, q, or h and cells, such as h 1,2 1,3.")
 
 
 def _read_cells(places: Sequence[str], puzzle: Puzzle) -> frozenset[int]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DRAWN_COLUMNS = 160
 """Wider boards are written to a file only."""
+SIZE_MAX = 1_000
+"""Size of the largest instance that is drawn at random."""
 
 
 def reduce(
@@ -45,6 +47,7 @@ def reduce(
         int | None,
         typer.Option(
             min=1,
+            max=SIZE_MAX,
             metavar="N",
             help="Draw a solvable instance of size N instead.",
         ),

@@ -20,7 +20,7 @@ from nightgrid.service.cli.answers import (
     say_unsolved,
 )
 from nightgrid.service.games import service_plug, view
-from nightgrid.service.options.game_rules import Lexicon, RuleTextsListed, read_rules
+from nightgrid.service.options.game_rules import Lexicon, RuleTexts, read_rules
 from nightgrid.service.options.pictures import SvgFile, check_picture, one_picture, write_file
 from nightgrid.service.options.shared_options import (
     All,
@@ -89,7 +89,7 @@ def solve(
             help="Find a largest set of Letter Boxed chains that share no word.",
         ),
     ] = False,
-    rule: RuleTextsListed = None,
+    rule: RuleTexts = None,
     lexicon: Lexicon = None,
     seconds: Seconds = None,
     svg: SvgFile = None,

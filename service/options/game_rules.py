@@ -32,21 +32,7 @@ RuleTexts = Annotated[
     typer.Option(
         "--rule",
         metavar="NAME=VALUE",
-        help="Switch a rule; may be repeated. `nightgrid solve --help` lists the rules.",
-    ),
-]
-RuleTextsListed = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rule",
-        metavar="NAME=VALUE",
-        help="Switch a rule; may be repeated. "
-        + " ".join(
-            f"{game_plug(game).title}: "
-            + " ".join(f"{mine.name}={mine.values}: {mine.help}" for mine in plug.rule_options)
-            for game, plug in ALL.items()
-            if plug.rule_options
-        ),
+        help="Switch a rule of a game, see below; may be repeated.",
     ),
 ]
 Lexicon = Annotated[

@@ -103,7 +103,7 @@ def show_results(
             state = source.status(job)
             if is_streamed:
                 emit(asdict(state))
-            complain(_why_none(state))
+            complain(_why_none(state, wait))
             worst = max(worst, Exit.FAILED)
             continue
         worst = max(worst, exit_for(Status(row["status"])))
@@ -120,11 +120,15 @@ def show_results(
     return worst
 
 
-def _why_none(job: JobStatus) -> str:
+def _why_none(job: JobStatus, waited_s: float) -> str:
     """Explain why a job has no result, and what to do."""
     if job.state in ("refused", "cancelled", "expired"):
         return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
-    return f"job {job.job_id} has no result yet: it is {job.state}; --wait S waits for it"
+    since = f" after {waited_s:g} s" if waited_s else ""
+    return (
+        f"job {job.job_id} has no result{since}: it is {job.state}; "
+        f"nightgrid result {job.job_id} --wait {2 * waited_s or 60:g} waits for it"
+    )
 
 
 def _say_row(source: Jobs, row: dict[str, Any], name: str) -> None:

@@ -44,7 +44,7 @@ class LetterBoxedServicePlug(ServicePlug):
         GameOption(
             "words",
             str,
-            "most words of a chain. Default: as few as can be.",
+            "Most words of a chain. Default: as few as can be.",
             rule="chains",
             to_rule=_most_words,
             texts="N|fewest",
@@ -52,14 +52,14 @@ class LetterBoxedServicePlug(ServicePlug):
         GameOption(
             "fewest_letters",
             bool,
-            "as few letters as can be, instead of words.",
+            "As few letters as can be, instead of words.",
             rule="chains",
             to_rule=lambda yes: "fewest-letters" if yes else None,
         ),
         GameOption(
             "min_length",
             int,
-            "fewest letters of a word. Default: 3.",
+            "Fewest letters of a word. Default: 3.",
             rule="min_letters",
         ),
     )

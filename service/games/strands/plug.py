@@ -50,39 +50,39 @@ class StrandsServicePlug(ServicePlug):
         GameOption(
             "words",
             str,
-            "number of theme words. Default: given, as the puzzle says, else any.",
+            "Number of theme words. Default: given, as the puzzle says, else any.",
             to_rule=_any_words,
             texts="N|any|given",
         ),
         GameOption(
             "spangram",
             Literal["required", "one", "off"],
-            "a word between two opposite sides is required (the default), there is exactly one, "
+            "A word between two opposite sides is required (the default), there is exactly one, "
             "or it counts as a theme word.",
         ),
-        GameOption("crossing", bool, "words may cross. Default: no."),
-        GameOption("repeats", bool, "a word may stand twice. Default: no."),
-        GameOption("diagonal", bool, "words may step diagonally. Default: yes."),
+        GameOption("crossing", bool, "Words may cross. Default: no."),
+        GameOption("repeats", bool, "A word may be used twice. Default: no."),
+        GameOption("diagonal", bool, "Words may step diagonally. Default: yes."),
         GameOption(
             "min_length",
             int,
-            "fewest letters of a word. Default: 4.",
+            "Fewest letters of a word. Default: 4.",
             rule="min_letters",
         ),
         GameOption(
-            "compound_parts", int, "most words in a spangram, 1 to 4. Default: 3.", texts="N"
+            "compound_parts", int, "Most words in a spangram, 1 to 4. Default: 3.", texts="N"
         ),
         GameOption(
             "part_zipf",
             float,
-            "least Zipf frequency of its short words. Default: 3.",
+            "Least Zipf frequency of its short words. Default: 3.",
             rule="part_centizipf",
             to_rule=lambda value: _hundredths(value, "part_zipf", ZIPF_MAX),
         ),
         GameOption(
             "compound_decades",
             float,
-            "how improbable it may be, in powers of ten. Default: 12.5.",
+            "How improbable it may be, in powers of ten. Default: 12.5.",
             rule="compound_centibels",
             to_rule=lambda value: _hundredths(value, "compound_decades", DECADES_MAX),
         ),

@@ -8,6 +8,7 @@ only add to that: words side by side have different ones.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -107,7 +108,13 @@ def list_words(cover: Cover) -> Text:
     ]
     words = [(spell(entry), style) for entry, style, _ in inked(cover)[len(lines) :]]
     head = f"{plural(len(words), 'theme word')}: " if lines else "Words: "
-    items = [Text.assemble(word, ",") for word in words[:-1]] + [Text.assemble(*words[-1:])]
+    times = Counter(word for word, _ in words)
+    # One item a word: boards that repeat words may have hundreds of the same.
+    styled = [
+        (word, style) if times[word] == 1 else (f"{word} x {times[word]:,}", "")
+        for word, style in dict(words).items()
+    ]
+    items = [Text.assemble(word, ",") for word in styled[:-1]] + [Text.assemble(*styled[-1:])]
     for i, line in enumerate(wrapped(items, " ", LINE_CHARS - len(head))):
         lines.append(Text(" " * len(head) if i else head).append_text(line))
     return stacked(*lines)

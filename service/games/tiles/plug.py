@@ -24,7 +24,7 @@ class TilesServicePlug(ServicePlug):
         GameOption(
             "teleports",
             Literal["yes", "forced", "no"],
-            "a move to a tile that shares nothing with the one before is allowed always (yes, the "
+            "A move to a tile that shares nothing with the one before is allowed always (yes, the "
             "default), only from a cleared tile (forced), or never.",
         ),
     )

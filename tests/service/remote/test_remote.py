@@ -43,7 +43,7 @@ def test_a_board_goes_round(served: Served, invoke: Invoke, board: str):
     assert invoke("status", job, *where)[1].startswith(f"{job}  queued")
     code, out, err = invoke("result", job, *where)
     assert (code, out) == (1, "")
-    assert "has no result yet: it is queued" in err
+    assert "has no result: it is queued" in err
     assert served.work() == 1
     assert invoke("status", job, *where)[1] == f"{job}  done\n"
     code, out, _ = invoke("result", job, *where)
