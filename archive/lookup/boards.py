@@ -50,6 +50,9 @@ class Board:
 
     game: str
     published: Published
+    revision: int | None = None
+    seen_at: dt.datetime | None = None
+    """Which revision of its edition it is, and when that was first seen."""
 
     @property
     def name(self) -> str:
@@ -60,16 +63,17 @@ class Board:
         return reference_text(self.game, date, self.published.level)
 
 
-def find_boards(lake: Lake, reference: Reference) -> list[Board]:
+def find_boards(lake: Lake, reference: Reference, *, every_revision: bool = False) -> list[Board]:
     """Find the boards that a reference names, those of a date in the order of its levels.
 
-    Of an edition with several revisions the last one counts, drafts included. A puzzle id is looked
+    Of an edition with several revisions the last one counts, drafts included, unless
+    `every_revision` of a date is wanted, in the order they were seen. A puzzle id is looked
     up among the puzzles of nights and of corpora, and a whole one among those that came with a
     question; a puzzle that stood on several dates has the last of these. Raises PermanentError, in
     one sentence, when there is no lake, no such puzzle, or more than one for a prefix.
     """
     if isinstance(reference, DateReference):
-        return _on_date(lake, reference)
+        return _on_date(lake, reference, every_revision)
     return [_with_id(lake, reference)]
 
 
@@ -118,31 +122,39 @@ def editions_among(lake: Lake, game: str, key: str, values: pa.Array) -> list[di
     return rows
 
 
-def _on_date(lake: Lake, reference: DateReference) -> list[Board]:
+def _on_date(lake: Lake, reference: DateReference, every_revision: bool) -> list[Board]:
     check_has_puzzles(lake)
     game = reference.game
-    rows = editions_among(lake, game, "date", pa.array([reference.date], pa.date32()))
+    dates = pa.array([reference.date], pa.date32())
+    found = lake.rows_among(editions_path(game), EDITIONS, EDITIONS.names, "date", dates)
+    rows = (found if every_revision else last_revisions(found)).to_pylist()
     if not rows:
         raise NotInLakeError(f"{reference} is not in ", lake.url, f", {_range(lake, game)}")
     rows = _in_order(game, rows)
     if reference.level is not None:
-        levels = [row["level"] for row in rows]
+        levels = dict.fromkeys(row["level"] for row in rows)
         rows = [row for row in rows if row["level"] == reference.level]
         if not rows:
             has = f"; that date has {', '.join(levels)}"
             raise NotInLakeError(f"{reference} is not in ", lake.url, has)
-    found = _puzzles(lake, game, puzzles_folder(game), [row["puzzle_id"] for row in rows])
-    missing = [row["puzzle_id"] for row in rows if row["puzzle_id"] not in found]
+    puzzles = _puzzles(lake, game, puzzles_folder(game), [row["puzzle_id"] for row in rows])
+    missing = [row["puzzle_id"] for row in rows if row["puzzle_id"] not in puzzles]
     if missing:
         raise NotInLakeError(f"{reference}: puzzle {missing[0]} is missing from ", lake.url)
-    return [_board(lake, game, found[row["puzzle_id"]], row) for row in rows]
+    return [_board(lake, game, puzzles[row["puzzle_id"]], row) for row in rows]
 
 
 def _in_order(game: str, editions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort editions by date, those of a date in the order of the game's levels."""
     order = {level: i for i, level in enumerate(reader(game).LEVELS)}
     return sorted(
-        editions, key=lambda row: (row["date"], order.get(row["level"], len(order)), row["level"])
+        editions,
+        key=lambda row: (
+            row["date"],
+            order.get(row["level"], len(order)),
+            row["level"],
+            row["revision"],
+        ),
     )
 
 
@@ -230,4 +242,6 @@ def _board(lake: Lake, game: str, puzzle: Any, edition: dict[str, Any] | None) -
         published=Published(
             date=date, level=edition["level"], puzzle=puzzle, solution=solution, **told
         ),
+        revision=edition["revision"],
+        seen_at=edition["seen_at"],
     )

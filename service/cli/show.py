@@ -1,8 +1,15 @@
-"""`nightgrid show`: puzzles from files, the command line or a lake, drawn without solving them."""
+"""`nightgrid show`: puzzles from files, the command line or a lake, drawn without solving them.
+
+Payloads are mutable: a board may be edited before its date and corrected after it. A lake keeps
+each revision, and `--revision` and `--diff` show them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,11 +26,19 @@ from nightgrid.service.options.shared_options import (
 )
 from nightgrid.service.terminal.console import emit, say, say_drawing
 from nightgrid.service.terminal.exit_codes import Exit
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game as game_of
+from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
+    from nightgrid.archive.lookup.boards import Board
     from nightgrid.archive.payloads.published import Published
     from nightgrid.service.options.reading import Found
+
+TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par")
+"""What a payload says about a board, and `--diff` compares next to the board."""
+VALUE_CHARS = 100
+"""Longer values are cut in a list of changes; `--json` has them whole."""
 
 
 def show(
@@ -35,14 +50,31 @@ def show(
     solution: Annotated[
         bool, typer.Option("--solution", help="Draw the payload's own solution on the board.")
     ] = False,
+    revision: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Draw revision N of puzzles of a lake, 1 as first seen."
+        ),
+    ] = None,
+    diff: Annotated[
+        bool,
+        typer.Option("--diff", help="List what changed from revision to revision instead."),
+    ] = False,
     svg: SvgFile = None,
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Draw puzzles without solving them."""
-    from nightgrid.service.options.reading import read_sources
+    """Draw puzzles without solving them.
+
+    A lake keeps every revision of a puzzle that its source changed: see --revision and --diff.
+    """
+    from nightgrid.service.options.reading import Found, read_sources
 
     check_picture(svg)
+    if diff:
+        for name, boards in _editions(files or [], level or (), game, sides, lake):
+            _say_changes(name, boards, json=json)
+        return Exit.OK
 
     def draw(found: Found, published: Published) -> Exit:
         shown = view(found.game)
@@ -69,5 +101,108 @@ def show(
             say("The payload gives no solution.")
         return Exit.OK
 
-    sources = one_picture(read_sources(files or [], level or (), game, sides, lake), svg)
-    return each_puzzle(sources, draw, json=json)
+    if revision is None:
+        sources = read_sources(files or [], level or (), game, sides, lake)
+    else:
+        sources = iter(
+            [
+                Found(source=name, game=board.game, item=board.published)
+                for name, boards in _editions(files or [], level or (), game, sides, lake)
+                for board in [_revision(name, boards, revision)]
+            ]
+        )
+    return each_puzzle(one_picture(sources, svg), draw, json=json)
+
+
+def _editions(
+    files: Sequence[str],
+    levels: Sequence[str],
+    game: str | None,
+    sides: str | None,
+    lake: str | None,
+) -> Iterator[tuple[str, list[Board]]]:
+    """Find every revision of what references name, an edition at a time."""
+    from nightgrid.archive.lake.storage import Lake
+    from nightgrid.archive.lookup.boards import find_boards
+    from nightgrid.archive.lookup.reference import DateReference, read_reference
+    from nightgrid.service.options.reading import is_reference
+    from nightgrid.service.options.shared_options import read_settings
+
+    opened = Lake.open(read_settings(lake=lake, writes=False).lake)
+    wanted = [name.lower() for name in levels]
+    if sides is not None or not files or not all(map(is_reference, files)):
+        raise PermanentError("--revision and --diff need a puzzle of a lake: GAME/DATE[/LEVEL]")
+    for text in files:
+        reference = read_reference(text)
+        if not isinstance(reference, DateReference):
+            raise PermanentError(f"{text} has no revisions; expected GAME/DATE[/LEVEL]")
+        if game not in (None, reference.game):
+            raise PermanentError(f"{text} is of {reference.game}; --game is {game}")
+        editions: dict[str, list[Board]] = {}
+        for board in find_boards(opened, reference, every_revision=True):
+            if not wanted or board.published.level in wanted:
+                editions.setdefault(board.name, []).append(board)
+        if not editions:
+            raise PermanentError(f"{text} has no level {' or '.join(wanted)}")
+        yield from editions.items()
+
+
+def _revision(name: str, boards: Sequence[Board], number: int) -> Board:
+    if number > len(boards):
+        has = plural(len(boards), "revision")
+        raise PermanentError(f"{name} has {has}; --revision is {number}")
+    return boards[number - 1]
+
+
+def _say_changes(name: str, boards: Sequence[Board], *, json: bool) -> None:
+    """Write what each revision of an edition changed."""
+    for before, after in pairwise([None, *boards]):
+        assert after is not None
+        changes = [] if before is None else list(_changes(_value(before), _value(after)))
+        if json:
+            told = [
+                dict(zip(("field", "before", "after"), change, strict=True)) for change in changes
+            ]
+            at = {"revision": after.revision, "seen_at": f"{after.seen_at:%Y-%m-%dT%H:%M:%SZ}"}
+            emit(
+                {
+                    "source": name,
+                    "puzzle_id": after.published.puzzle.puzzle_id,
+                    **at,
+                    "changes": told,
+                }
+            )
+            continue
+        say(f"{name}, revision {after.revision}, seen {after.seen_at:%Y-%m-%d %H:%M} UTC")
+        for field, old, new in changes:
+            say(f"  {field}: {_short(old)} -> {_short(new)}")
+    if not json and len(boards) == 1:
+        say("  It has not changed.")
+
+
+def _value(board: Board) -> dict[str, Any]:
+    """Write a board as JSON, with what its payload says about it."""
+    played, published = game_of(board.game), board.published
+    solution = published.solution
+    return {
+        **played.puzzle_to_json(published.puzzle),
+        "solution": None if solution is None else played.solution_to_json(solution),
+        **{name: getattr(published, name) for name in TOLD},
+    }
+
+
+def _changes(before: Any, after: Any, field: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Compare two JSON values: the fields that differ, as deep as both have the same shape."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in {**before, **after}:
+            yield from _changes(before.get(name), after.get(name), f"{field}.{name}".strip("."))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for i, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from _changes(old, new, f"{field}[{i}]")
+    elif before != after:
+        yield field, before, after
+
+
+def _short(value: Any) -> str:
+    text = dumps(value, ensure_ascii=False)
+    return text if len(text) <= VALUE_CHARS else f"{text[:VALUE_CHARS]}..."

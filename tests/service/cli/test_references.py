@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nightgrid.service.cli.demo import SAMPLES
+from nightgrid.service.terminal.exit_codes import Exit
 from tests.service.scenes import PAIR, STUCK, payload
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -54,6 +55,31 @@ def test_show_takes_a_date_a_level_and_the_id_that_it_prints(invoke: Invoke) -> 
     assert json.loads(out)["puzzle_id"] == rows[0]["puzzle_id"]
     _, out, _ = invoke("show", "strands/2026-01-02", "--solution")
     assert "Official solution:" in out
+
+
+def test_show_draws_each_revision_and_lists_what_changed(invoke: Invoke, tmp_path: Path) -> None:
+    source, lake = tmp_path / "source", ("--lake", str(tmp_path / "lake"))
+    source.mkdir()
+    free, four = PAIR["regions"]
+    nightly = ("nightly", "--source", str(source), *lake, "--inline", "--no-prefect")
+    for target in (4, 3):
+        easy = {**PAIR, "regions": [free, {**four, "target": target}]}
+        (source / "2026-01-05.json").write_text(json.dumps(payload(easy=easy)))
+        assert invoke(*nightly)[0] in (Exit.OK, Exit.LOOK)
+    _, out, _ = invoke("show", "pips/2026-01-05", "--diff", "--json", *lake)
+    first, second = map(json.loads, out.splitlines())
+    assert (first["revision"], first["changes"]) == (1, [])
+    changes = [{"field": "regions[1].target", "before": 4, "after": 3}]
+    assert (second["revision"], second["changes"]) == (2, changes)
+    code, out, _ = invoke("show", "pips/2026-01-05/easy", "--diff", *lake)
+    assert code == 0
+    assert "regions[1].target: 4 -> 3" in out
+    for row in (first, second):
+        number = ("--revision", str(row["revision"]))
+        _, out, _ = invoke("show", "pips/2026-01-05/easy", *number, "--json", *lake)
+        assert json.loads(out)["puzzle_id"] == row["puzzle_id"]
+    for wrong in (("pips/2026-01-05", "--revision", "3"), (str(source), "--diff")):
+        assert invoke("show", *wrong, *lake)[0] == Exit.BAD_INPUT
 
 
 def test_solve_takes_references_and_the_words_that_a_board_brings(
