@@ -174,10 +174,17 @@ def inlined_kernel(function: F) -> F:
     """Compile a function as `search_kernel` does, into each of its callers, which are kernels.
 
     For small steps: every array among the arguments is passed as seven words, which costs more.
-    Python must not call it (a test looks for that): there is no code by which it could, and that
-    saves about a fifth of the time in which kernels are compiled.
     """
     return _compiled(function, _WITHOUT_COUNTS, forceinline=True, no_cpython_wrapper=True)
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a function as `search_kernel` does, for other kernels alone to call.
+
+    Python must call neither it nor an inlined kernel (a test looks for that): there is no code by
+    which it could. Taking some forty arrays from Python compiles for longer than most functions.
+    """
+    return _compiled(function, _WITHOUT_COUNTS, no_cpython_wrapper=True)
 
 
 def _compiled(function: F, options: dict[str, Any], **more: Any) -> F:

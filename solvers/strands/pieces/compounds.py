@@ -10,15 +10,25 @@ score among its cuts.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, inner_kernel, search_kernel
 from nightgrid.solvers.kernel.machine import ONE, ZERO, is_stopped
 from nightgrid.solvers.strands.pieces import components as col
 from nightgrid.solvers.strands.pieces.components import Components
-from nightgrid.solvers.strands.pieces.words import STOP_STRIDE, WINDOW, Grid, longer, spans
+from nightgrid.solvers.strands.pieces.words import (
+    ROWS,
+    START,
+    STEPS,
+    STOP_STRIDE,
+    WINDOW,
+    Grid,
+    are_spanning,
+    spans,
+    twice_the_rows,
+)
 
 FIRST_ROWS = 1 << 15
 BLOCKS = col.FALLING
@@ -27,7 +37,9 @@ TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
 ANY_SCORE = -(1 << 62)
 """The least score where every compound is written."""
 SIDES_SETS = 16
-TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST = range(6)
+(
+    TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST, CHOSEN, AT, STOP, SUMS,
+) = range(10)  # fmt: skip
 
 _UNREACHED = 1 << 30
 
@@ -47,7 +59,7 @@ class ScoreWeights(NamedTuple):
     """int64: entry n is added to a compound of n components."""
 
 
-@kernel
+@search_kernel
 def phrase_of(first: Int, second: Int, weights: ScoreWeights) -> Int:
     """Look up what two words in a row score as a phrase; 0 when they are none."""
     low, high = weights.phrase_offsets[first], weights.phrase_offsets[first + 1]
@@ -91,8 +103,6 @@ class Board(NamedTuple):
     listed: I32
     need: I64
     """int64[m, cell, sides so far]: see `_needs`."""
-    row_of: I64
-    """int64[cells]: the row of each cell."""
     columns: int
     wide: bool
     """Whether a mask cannot hold the whole board."""
@@ -103,66 +113,50 @@ class Board(NamedTuple):
 class Joined(NamedTuple):
     """What has been joined so far: entry n is the first n components."""
 
-    at: I64
-    """int64: where in the followers the next component comes from."""
-    stop: I64
-    chosen: I64
-    """int64: the last component."""
     masks: U64
     """uint64[., 5], as those of components."""
     sums: I64
-    """int64[., 6]: sides touched, cost, score, letters, lowest and highest cell."""
-    steps: I64
-    """int64[1]: components that were tried."""
+    """int64[., 9]: sides touched, cost, score, letters, lowest and highest cell, the last
+    component, and the place of the next one among its followers, and where these end."""
 
 
-@kernel
 def _followers(components: Components, near: I32) -> tuple[I64, I32]:
     """List for each cell the components that begin beside it, the cheapest first."""
-    cells, fields = len(near), components.fields
-    bounds = np.zeros(cells + 1, np.int64)
-    for i in range(len(fields)):
-        for k in range(8):
-            to = near[fields[i, col.FIRST], k]
-            if to < 0:
-                break
-            bounds[to + 1] += 1
-    for cell in range(cells):
-        bounds[cell + 1] += bounds[cell]
-    ends = bounds[:-1].copy()
-    listed = np.empty(bounds[cells], np.int32)
-    for i in range(len(fields)):
-        # Beside is mutual.
-        for k in range(8):
-            to = near[fields[i, col.FIRST], k]
-            if to < 0:
-                break
-            listed[ends[to]] = i
-            ends[to] += 1
-    return bounds, listed
+    beside = near[components.fields[:, col.FIRST]]
+    component, _ = np.nonzero(beside >= 0)
+    # Beside is mutual. Numbers of 16 bits, as cells are, sort in no time.
+    cell = beside[beside >= 0].astype(np.uint16)
+    order = np.argsort(cell, kind="stable")
+    bounds = np.searchsorted(cell[order], np.arange(len(near) + 1))
+    return bounds.astype(np.int64), component[order].astype(np.int32)
 
 
-@kernel
-def _needs(components: Components, bounds: I64, listed: I32, more_max: Int) -> I64:
+def _needs(components: Components, near: I32, more_max: int) -> I64:
     """Find what 1 to m more components after a cell cost at least if they are to reach two sides.
 
     int64[m, cell, sides so far]; cells that are used twice are not minded.
     """
-    cells, fields = len(bounds) - 1, components.fields
-    need = np.full((more_max + 1, cells, SIDES_SETS), _UNREACHED, np.int64)
+    first, last, cost, sides = (
+        components.fields[:, column].astype(np.int64)
+        for column in (col.FIRST, col.LAST, col.COST, col.SIDES)
+    )
+    order = np.argsort(first, kind="stable")
+    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+    after = (np.arange(SIDES_SETS) | sides[:, None])[order]
+    need = np.full((more_max + 1, len(near), SIDES_SETS), _UNREACHED, np.int64)
+    spanning = are_spanning(after)
     for m in range(1, more_max + 1):
-        for cell in range(cells):
-            for k in range(bounds[cell], bounds[cell + 1]):
-                i = listed[k]
-                cost, last, sides = fields[i, col.COST], fields[i, col.LAST], fields[i, col.SIDES]
-                for before in range(SIDES_SETS):
-                    after = before | sides
-                    rest = np.int64(0) if spans(after) else need[m - 1, last, after]
-                    need[m, cell, before] = min(need[m, cell, before], cost + rest)
+        rest = np.where(spanning, 0, need[m - 1, last[order, None], after])
+        # What begins on a cell; the last row stands for no cell.
+        begun = np.full((len(near) + 1, SIDES_SETS), _UNREACHED, np.int64)
+        if len(starts):
+            costs = cost[order, None] + rest
+            begun[first[order][starts]] = np.minimum.reduceat(costs, starts)
+        need[m] = np.minimum(begun[near].min(axis=1), _UNREACHED)
     return need
 
 
-@search_kernel
+@inner_kernel
 def _overlap(components: Components, one: Int, other: Int) -> bool:
     """Return whether two components share a cell, on a board of any size."""
     ahead = components.fields[other, col.LOW] - components.fields[one, col.LOW]
@@ -174,25 +168,25 @@ def _overlap(components: Components, one: Int, other: Int) -> bool:
     return bool(cells & _from_low(components, other))
 
 
-@search_kernel
+@inner_kernel
 def _from_low(components: Components, i: Int) -> np.uint64:
     """Return the cells of a component from its lowest on."""
     cells, by = components.masks[i, col.CELLS], np.uint64(components.fields[i, col.LOW] & 63)
     return (cells >> by) | (cells << (-by & np.uint64(63)))
 
 
-@search_kernel
-def _diagonal(one: Int, other: Int, columns: Int, row_of: I64) -> tuple[np.uint64, np.uint64]:
+@inner_kernel
+def _diagonal(one: Int, other: Int, columns: Int) -> tuple[np.uint64, np.uint64]:
     """Name the block of a step by its lower right cell, as bits: (falling, rising)."""
     a, b = min(one, other), max(one, other)
     if b - a == columns + 1:
         return ONE << np.uint64(b & 63), ZERO
-    if b - a == columns - 1 and row_of[a] != row_of[b]:
+    if b - a == columns - 1 and a // columns != b // columns:
         return ZERO, ONE << np.uint64((b + 1) & 63)
     return ZERO, ZERO
 
 
-@search_kernel
+@inner_kernel
 def _blocks(
     cells: np.uint64, falling: np.uint64, rising: np.uint64, low: Int, columns: Int
 ) -> tuple[np.uint64, np.uint64, bool]:
@@ -216,117 +210,113 @@ def _blocks(
 
 
 @search_kernel
-def _join_from(
-    first: Int, board: Board, stack: Joined, masks: U64, numbers: I64, found: Int
-) -> Int:
-    """Write the compounds that begin with one component; return their number, or what is wrong."""
+def _join(board: Board, stack: Joined, masks: U64, numbers: I64, begun: I64) -> Int:
+    """Write the compounds that begin with one component after the other.
+
+    Returns their number, or what is wrong. `begun` (int64[3]: START, ROWS, STEPS) says how many
+    components are done, and what they took: when it is FULL, joining goes on from there with more
+    rows.
+    """
     fields, shapes = board.components.fields, board.components.masks
     bounds, listed, need, limits = board.bounds, board.listed, board.need, board.limits
     component_scores, count_scores = board.weights.components, board.weights.counts
-    at, stop, chosen = stack.at, stack.stop, stack.chosen
     joined, sums = stack.masks, stack.sums
-    depth = 0
-    at[0], stop[0] = first, first + 1
-    while depth >= 0:
-        if at[depth] == stop[depth]:
-            depth -= 1
-            continue
-        stack.steps[0] += 1
-        if stack.steps[0] > limits.steps_max or (
-            stack.steps[0] % STOP_STRIDE == 0 and is_stopped(board.stop)
-        ):
-            return TOO_MANY
-        i = np.int64(first) if depth == 0 else np.int64(listed[at[depth]])
-        at[depth] += 1
-        spent = sums[depth, SPENT] + fields[i, col.COST]
-        if spent > limits.cost_max:
-            depth -= 1  # The others cost no less.
-            continue
-        if shapes[i, col.CELLS] & joined[depth, col.CELLS]:
-            if not board.wide:
+    steps, found = begun[STEPS], begun[ROWS]
+    for first in range(begun[START], len(fields)):
+        begun[START], begun[ROWS], begun[STEPS] = first, found, steps
+        depth = 0
+        sums[0, AT], sums[0, STOP] = first, first + 1
+        while depth >= 0:
+            at = sums[depth, AT]
+            if at == sums[depth, STOP]:
+                depth -= 1
                 continue
-            overlap = False
-            for d in range(1, depth + 1):
-                overlap |= _overlap(board.components, chosen[d], i)
-            if overlap:
+            steps += 1
+            if steps > limits.steps_max or (steps % STOP_STRIDE == 0 and is_stopped(board.stop)):
+                return TOO_MANY
+            i = np.int64(first) if depth == 0 else np.int64(listed[at])
+            sums[depth, AT] = at + 1
+            spent = sums[depth, SPENT] + fields[i, col.COST]
+            if spent > limits.cost_max:
+                depth -= 1  # The others cost no less.
                 continue
-        touched = sums[depth, TOUCHED] | np.int64(fields[i, col.SIDES])
-        ends = depth > 0 and spans(touched)
-        last = fields[i, col.LAST]
-        left = limits.components_max - depth - 1
-        goes_on = left > 0 and spent + need[left, last, touched] <= limits.cost_max
-        length = sums[depth, LENGTH] + fields[i, col.LETTERS]
-        if not (ends or goes_on) or length > col.LETTERS_MAX:
-            continue
-        bits = np.uint64(col.CODE_BITS * fields[i, col.LETTERS])
-        hi, lo = joined[depth, col.CODE_HI], joined[depth, col.CODE_LO]
-        if bits < np.uint64(64):
-            hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
-            lo = lo << bits
-        else:
-            hi, lo = lo << (bits - np.uint64(64)), ZERO
-        hi |= shapes[i, col.CODE_HI]
-        lo |= shapes[i, col.CODE_LO]
-        value = sums[depth, SCORE] + component_scores[fields[i, col.WORD]]
-        falling, rising = shapes[i, col.FALLING], shapes[i, col.RISING]
-        if depth > 0:
-            before = chosen[depth]
-            value += phrase_of(
-                np.int64(fields[before, col.WORD]), np.int64(fields[i, col.WORD]), board.weights
-            )
-            more_falling, more_rising = _diagonal(
-                fields[before, col.LAST],
-                fields[i, col.FIRST],
-                board.columns,
-                board.row_of,
-            )
-            falling |= joined[depth, col.FALLING] | more_falling
-            rising |= joined[depth, col.RISING] | more_rising
-        cells = shapes[i, col.CELLS] | joined[depth, col.CELLS]
-        lowest, highest = (
-            min(sums[depth, LOWEST], fields[i, col.LOW]),
-            max(sums[depth, HIGHEST], fields[i, col.HIGH]),
-        )
-        if (
-            ends
-            and length >= limits.min_letters
-            and value + count_scores[depth + 1] >= limits.score_min
-        ):
-            if highest - lowest >= WINDOW:
-                return TOO_WIDE
-            shape, blocks, fits = _blocks(cells, falling, rising, lowest, board.columns)
-            if not fits:
-                return TOO_WIDE
-            if found == len(masks):
-                return FULL
-            masks[found, col.CELLS] = shape
-            masks[found, BLOCKS] = ZERO if limits.crossing else blocks
-            masks[found, col.CODE_HI] = hi
-            masks[found, col.CODE_LO] = lo
-            numbers[found, 0] = lowest
-            numbers[found, 1] = value + count_scores[depth + 1]
-            found += 1
-        if goes_on:
-            depth += 1
-            chosen[depth] = i
-            joined[depth, col.CELLS] = cells
-            joined[depth, col.FALLING] = falling
-            joined[depth, col.RISING] = rising
-            joined[depth, col.CODE_HI] = hi
-            joined[depth, col.CODE_LO] = lo
-            sums[depth, TOUCHED] = touched
-            sums[depth, SPENT] = spent
-            sums[depth, SCORE] = value
-            sums[depth, LENGTH] = length
-            sums[depth, LOWEST], sums[depth, HIGHEST] = lowest, highest
-            at[depth], stop[depth] = bounds[last], bounds[last + 1]
+            if shapes[i, col.CELLS] & joined[depth, col.CELLS]:
+                if not board.wide:
+                    continue
+                overlap = False
+                for d in range(1, depth + 1):
+                    overlap |= _overlap(board.components, sums[d, CHOSEN], i)
+                if overlap:
+                    continue
+            touched = sums[depth, TOUCHED] | np.int64(fields[i, col.SIDES])
+            ends = depth > 0 and spans(touched)
+            last = np.int64(fields[i, col.LAST])
+            left = limits.components_max - depth - 1
+            goes_on = left > 0 and spent + need[left, last, touched] <= limits.cost_max
+            letters = np.int64(fields[i, col.LETTERS])
+            length = sums[depth, LENGTH] + letters
+            if not (ends or goes_on) or length > col.LETTERS_MAX:
+                continue
+            bits = np.uint64(col.CODE_BITS * letters)
+            hi, lo = joined[depth, col.CODE_HI], joined[depth, col.CODE_LO]
+            if bits < np.uint64(64):
+                hi = (hi << bits) | (lo >> (np.uint64(64) - bits))
+                lo = lo << bits
+            else:
+                hi, lo = lo << (bits - np.uint64(64)), ZERO
+            hi |= shapes[i, col.CODE_HI]
+            lo |= shapes[i, col.CODE_LO]
+            word = np.int64(fields[i, col.WORD])
+            value = sums[depth, SCORE] + component_scores[word]
+            falling, rising = shapes[i, col.FALLING], shapes[i, col.RISING]
+            if depth > 0:
+                before = sums[depth, CHOSEN]
+                value += phrase_of(np.int64(fields[before, col.WORD]), word, board.weights)
+                more_falling, more_rising = _diagonal(
+                    np.int64(fields[before, col.LAST]),
+                    np.int64(fields[i, col.FIRST]),
+                    board.columns,
+                )
+                falling |= joined[depth, col.FALLING] | more_falling
+                rising |= joined[depth, col.RISING] | more_rising
+            cells = shapes[i, col.CELLS] | joined[depth, col.CELLS]
+            lowest = min(sums[depth, LOWEST], np.int64(fields[i, col.LOW]))
+            highest = max(sums[depth, HIGHEST], np.int64(fields[i, col.HIGH]))
+            if (
+                ends
+                and length >= limits.min_letters
+                and value + count_scores[depth + 1] >= limits.score_min
+            ):
+                if highest - lowest >= WINDOW:
+                    return TOO_WIDE
+                shape, blocks, fits = _blocks(cells, falling, rising, lowest, board.columns)
+                if not fits:
+                    return TOO_WIDE
+                if found == len(masks):
+                    return FULL
+                masks[found, col.CELLS] = shape
+                masks[found, BLOCKS] = ZERO if limits.crossing else blocks
+                masks[found, col.CODE_HI] = hi
+                masks[found, col.CODE_LO] = lo
+                numbers[found, 0] = lowest
+                numbers[found, 1] = value + count_scores[depth + 1]
+                found += 1
+            if goes_on:
+                depth += 1
+                joined[depth, col.CELLS] = cells
+                joined[depth, col.FALLING], joined[depth, col.RISING] = falling, rising
+                joined[depth, col.CODE_HI], joined[depth, col.CODE_LO] = hi, lo
+                sums[depth, TOUCHED], sums[depth, SPENT] = touched, spent
+                sums[depth, SCORE], sums[depth, LENGTH] = value, length
+                sums[depth, LOWEST], sums[depth, HIGHEST] = lowest, highest
+                sums[depth, CHOSEN] = i
+                sums[depth, AT], sums[depth, STOP] = bounds[last], bounds[last + 1]
     return found
 
 
-@kernel
 def join_components(
     components: Components, weights: ScoreWeights, grid: Grid, limits: JoinLimits
-) -> Any:
+) -> tuple[Int, U64, I64]:
     """Join components in every way that spans, from 2 on.
 
     Returns (n, masks, numbers): row i of `masks` (uint64[., 5]) is cells, blocks and the letters'
@@ -343,33 +333,20 @@ def join_components(
         limits=limits,
         bounds=bounds,
         listed=listed,
-        need=_needs(components, bounds, listed, limits.components_max - 1),
-        row_of=np.arange(cells) // grid.columns,
+        need=_needs(components, grid.near, limits.components_max - 1),
         columns=grid.columns,
         wide=cells > WINDOW,
         stop=grid.stop,
     )
     depths = limits.components_max + 1
-    stack = Joined(
-        at=np.zeros(depths, np.int64),
-        stop=np.zeros(depths, np.int64),
-        chosen=np.zeros(depths, np.int64),
-        masks=np.zeros((depths, 5), np.uint64),
-        sums=np.zeros((depths, 6), np.int64),
-        steps=np.zeros(1, np.int64),
-    )
+    stack = Joined(np.zeros((depths, 5), np.uint64), np.zeros((depths, SUMS), np.int64))
     stack.masks[0, col.CODE_LO] = 1  # A leading one tells codes of different lengths apart.
     stack.sums[0, LOWEST] = cells
     rows = min(FIRST_ROWS, limits.rows_max)
     masks, numbers = np.empty((rows, 5), np.uint64), np.empty((rows, 2), np.int64)
-    found: Int = np.int64(0)
-    for first in range(len(components.fields)):
-        now = _join_from(first, board, stack, masks, numbers, found)
-        while now == FULL and 2 * len(masks) <= limits.rows_max:
-            # Begin with this component again.
-            masks, numbers = longer(masks), longer(numbers)
-            now = _join_from(first, board, stack, masks, numbers, found)
-        if now < 0:
-            return now, masks, numbers
-        found = now
-    return found, masks, numbers
+    begun = np.zeros(3, np.int64)
+    while True:
+        found = _join(board, stack, masks, numbers, begun)
+        if found != FULL or 2 * len(masks) > limits.rows_max:
+            return found, masks, numbers
+        masks, numbers = twice_the_rows(masks, numbers)

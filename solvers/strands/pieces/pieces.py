@@ -188,13 +188,8 @@ def _words(paths: WordPaths, lexicon: Lexicon, rules: Rules) -> Pieces:
     pieces, rows = _merged(
         numbers[:, word_paths.LOW], cells, [word], blocks, scores.score_words(lexicon, word)
     )
-    spans = _are_spanning(numbers[rows, word_paths.SIDES])
+    spans = word_paths.are_spanning(numbers[rows, word_paths.SIDES])
     return replace(pieces, word=word[rows], spans=spans)
-
-
-def _are_spanning(sides: Any) -> Any:
-    down, right = word_paths.TOP | word_paths.BOTTOM, word_paths.LEFT | word_paths.RIGHT
-    return ((sides & down) == down) | ((sides & right) == right)
 
 
 def _compounds(

@@ -8,12 +8,20 @@ diagonal steps are masks of 2 x 2 blocks, each named by its lower right cell.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, kernel
+from nightgrid.solvers.kernel.compiling import (
+    I32,
+    I64,
+    U64,
+    Int,
+    inner_kernel,
+    kernel,
+    search_kernel,
+)
 from nightgrid.solvers.kernel.machine import ONE, ZERO, is_stopped, popcount
 from nightgrid.solvers.lexicon.lexicon import Trie
 
@@ -21,14 +29,17 @@ WINDOW = 64
 """Cells, from a path's lowest on, that a mask reaches."""
 PATH_MAX = 64
 TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
-STEPS_MAX = 1 << 27
 STOP_STRIDE = 4096
 """Steps between two looks whether to stop: then a kernel ends as if there were too many."""
+STEPS_MAX = 1 << 27
 """Steps along the letters of words that one board may take, some seconds: HAHA over and over has
 more paths than can be walked."""
-WORD_TOO_WIDE, TOO_MANY_PATHS = -1, -2
+WORD_TOO_WIDE, TOO_MANY_PATHS, FULL = -1, -2, -3
+START, ROWS, STEPS = range(3)
 FIRST_ROWS = 1 << 13
 NO_LETTER = 255
+
+Bytes = npt.NDArray[np.uint8]
 
 
 WORD, LETTERS, FIRST, LAST, LOW, HIGH, SIDES = range(7)
@@ -46,7 +57,7 @@ class WordPaths(NamedTuple):
 class Grid(NamedTuple):
     """The cells of a board, row by row."""
 
-    letters: npt.NDArray[np.uint8]
+    letters: Bytes
     """uint8[cells]: codes of the lexicon, NO_LETTER where it lacks the letter."""
     near: I32
     """int32[cells, 8]: each cell's neighbours, -1 beyond the last."""
@@ -56,7 +67,7 @@ class Grid(NamedTuple):
     """Where kernels look whether they are to stop (nightgrid.solvers.stop); 0 for nowhere."""
 
 
-@kernel
+@inner_kernel
 def mask_path(
     path: I64, length: Int, rows: Int, columns: Int
 ) -> tuple[Int, Int, np.uint64, np.uint64, np.uint64, Int, bool]:
@@ -108,23 +119,36 @@ def mask_path(
     return low, high, cells, falling, rising, sides, True
 
 
-@kernel
+@inner_kernel
 def spans(sides: Int) -> bool:
     """Return whether two opposite sides are among those touched."""
     return (sides & (TOP | BOTTOM)) == (TOP | BOTTOM) or (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
+
+
+def are_spanning(sides: Any) -> Any:
+    """Return where in an array two opposite sides are among those touched, as `spans` does."""
+    down, right = TOP | BOTTOM, LEFT | RIGHT
+    return ((sides & down) == down) | ((sides & right) == right)
 
 
 @kernel
 def longer(rows: np.ndarray) -> np.ndarray:
     """Copy an array into one of twice the rows."""
     more = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
-    more[: len(rows)] = rows
+    # Numba compiles the assignment of a slice for seconds.
+    for i in range(len(rows)):
+        for j in range(rows.shape[1]):
+            more[i, j] = rows[i, j]
     return more
 
 
-@kernel
+def twice_the_rows(*arrays: Any) -> Any:
+    """Copy arrays into arrays of twice the rows."""
+    return [np.concatenate([array, np.empty_like(array)]) for array in arrays]
+
+
 def find_words(
-    trie: Trie, grid: Grid, min_letters: Int, steps_max: Int, rows_max: Int
+    trie: Trie, grid: Grid, min_letters: int, steps_max: int, rows_max: int
 ) -> tuple[Int, U64, I32]:
     """Find every path of at least `min_letters` cells that spells a word: (n, masks, numbers).
 
@@ -132,17 +156,38 @@ def find_words(
     TOO_MANY_PATHS when there are more than `rows_max` or words lead further than `steps_max` steps,
     or the search was stopped.
     """
-    masks, numbers = np.empty((FIRST_ROWS, 3), np.uint64), np.empty((FIRST_ROWS, 7), np.int32)
+    rows = min(FIRST_ROWS, rows_max)
+    masks, numbers = np.empty((rows, 3), np.uint64), np.empty((rows, 7), np.int32)
+    path, node, turn = (np.empty(PATH_MAX, np.int64) for _ in range(3))
+    on_path = np.zeros(len(grid.letters), np.uint8)
+    begun = np.zeros(3, np.int64)
+    while True:
+        found = _walk_words(
+            trie, grid, min_letters, steps_max, path, node, turn, on_path, masks, numbers, begun
+        )
+        if found != FULL:
+            return found, masks[: max(0, found)], numbers[: max(0, found)]
+        if len(masks) >= rows_max:
+            return TOO_MANY_PATHS, masks, numbers
+        masks, numbers = twice_the_rows(masks, numbers)
+        on_path[:] = 0
+
+
+@search_kernel
+def _walk_words(
+    trie: Trie, grid: Grid, min_letters: Int, steps_max: Int, path: I64, node: I64, turn: I64,
+    on_path: Bytes, masks: U64, numbers: I32, begun: I64,
+) -> Int:  # fmt: skip
+    """Write the words that begin on one cell after the other; return as `find_words`, or FULL.
+
+    `begun` (int64[3]: START, ROWS, STEPS) says how many cells are done, and what they took: when it
+    is full, the search goes on from there with more rows.
+    """
     node_children, node_first, node_word = trie.children, trie.first, trie.word
     board, near, rows, columns = grid.letters, grid.near, grid.rows, grid.columns
-    cells = rows * columns
-    path = np.empty(PATH_MAX, np.int64)
-    node = np.empty(PATH_MAX, np.int64)
-    turn = np.empty(PATH_MAX, np.int64)
-    on_path = np.zeros(cells, np.uint8)
-    found = 0
-    steps = 0
-    for start in range(cells):
+    steps, found = begun[STEPS], begun[ROWS]
+    for start in range(begun[START], rows * columns):
+        begun[START], begun[ROWS], begun[STEPS] = start, found, steps
         letter = np.uint64(board[start])
         if board[start] == NO_LETTER or not (node_children[0] >> letter) & ONE:
             continue
@@ -160,11 +205,9 @@ def find_words(
                         path, depth + 1, rows, columns
                     )
                     if not fits:
-                        return WORD_TOO_WIDE, masks, numbers
-                    if found == rows_max:
-                        return TOO_MANY_PATHS, masks, numbers
+                        return WORD_TOO_WIDE
                     if found == len(masks):
-                        masks, numbers = longer(masks), longer(numbers)
+                        return FULL
                     masks[found, 0], masks[found, 1], masks[found, 2] = mask, falling, rising
                     numbers[found, WORD] = node_word[at]
                     numbers[found, LETTERS] = depth + 1
@@ -174,10 +217,10 @@ def find_words(
                     found += 1
             children = node_children[at]
             cell = path[depth]
-            step = -1
-            if children != np.uint64(0) and depth + 1 < PATH_MAX:
+            step = np.int64(-1)
+            if children != ZERO and depth + 1 < PATH_MAX:
                 while turn[depth] < 8:
-                    to = near[cell, turn[depth]]
+                    to = np.int64(near[cell, turn[depth]])
                     turn[depth] += 1
                     if to < 0:
                         turn[depth] = 8
@@ -193,14 +236,14 @@ def find_words(
                 continue
             steps += 1
             if steps > steps_max or (steps % STOP_STRIDE == 0 and is_stopped(grid.stop)):
-                return TOO_MANY_PATHS, masks, numbers
+                return TOO_MANY_PATHS
             letter = np.uint64(board[step])
             depth += 1
             path[depth] = step
             node[depth] = node_first[at] + popcount(children & ((ONE << letter) - ONE))
             turn[depth] = -1
             on_path[step] = 1
-    return found, masks[:found], numbers[:found]
+    return found
 
 
 def neighbours(rows: int, columns: int, *, diagonal: bool) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel import hash_table
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, inner_kernel
 from nightgrid.solvers.kernel.hash_table import Index
 from nightgrid.solvers.kernel.machine import ONE
 
@@ -68,7 +68,7 @@ def _is_set(number: Int, count: Int, pool: Pool) -> bool:
     return True
 
 
-@search_kernel
+@inner_kernel
 def intern(count: Int, pool: Pool) -> Int:
     """Number the set of the first `count` values of the scratch, ascending; -1 when it is full."""
     mixed = hash_table.hash_span(np.uint64(count), pool.scratch, 0, count)
@@ -101,7 +101,7 @@ def is_banned(word: Int, ban: Int, pool: Pool) -> bool:
     return False
 
 
-@search_kernel
+@inner_kernel
 def list_bans(ban: Int, word: Int, pool: Pool) -> Int:
     """Write a set, and `word` (-1: none), in order to the pool's scratch; return how many."""
     scratch = pool.scratch
@@ -120,7 +120,7 @@ def list_bans(ban: Int, word: Int, pool: Pool) -> Int:
     return count
 
 
-@search_kernel
+@inner_kernel
 def intern_bans(count: Int, pool: Pool) -> Int:
     """Number the set that the pool's scratch begins with; -1 when there is no room for it."""
     if count == 0:
@@ -128,7 +128,7 @@ def intern_bans(count: Int, pool: Pool) -> Int:
     return -1 if count > SET_MAX else intern(count, pool)
 
 
-@search_kernel
+@inner_kernel
 def open_blocks(free: np.uint64, columns: Int) -> np.uint64:
     """Mark the blocks in which both cells of a diagonal are free: only these still matter."""
     c = np.uint64(columns)
@@ -153,7 +153,7 @@ def combine(
     return _combine_sets(closed, several, sets, start, stop, matter, pool)
 
 
-@search_kernel
+@inner_kernel
 def _combine_sets(
     closed: np.uint64, several: bool, sets: U64, start: Int, stop: Int, matter: np.uint64,
     pool: Pool,
@@ -183,7 +183,7 @@ def _combine_sets(
     return 0, np.uint64(number), True
 
 
-@search_kernel
+@inner_kernel
 def crosses(closed: np.uint64, several: bool, sets: U64, start: Int, stop: Int, pool: Pool) -> bool:
     """Return whether every path of a piece crosses what is closed."""
     if not several and stop - start == 1:
@@ -199,7 +199,7 @@ def crosses(closed: np.uint64, several: bool, sets: U64, start: Int, stop: Int, 
     return True
 
 
-@search_kernel
+@inner_kernel
 def _least(masks: U64, count: Int) -> Int:
     """Sort, drop every set that contains another, return how many are left."""
     for i in range(1, count):

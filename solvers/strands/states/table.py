@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, inner_kernel
 from nightgrid.solvers.kernel.hash_table import (
     EMPTY,
     Index,
@@ -93,7 +93,7 @@ def find(cells: np.uint64, closed: np.uint64, rest: np.uint64, table: Table) -> 
         slot = next_slot(slot, bits)
 
 
-@search_kernel
+@inner_kernel
 def keep(
     cells: np.uint64, closed: np.uint64, rest: np.uint64, hi: np.uint64, lo: np.uint64, best: Int,
     table: Table,
@@ -117,7 +117,7 @@ def keep(
     enter_new(table.slots, control[INDEX_BITS], _mixed(cells, closed, rest), row)
 
 
-@search_kernel
+@inner_kernel
 def _grow(table: Table) -> None:
     """Enter every state into an index of twice as many slots."""
     control, states = table.control, table.states

@@ -12,7 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import (
+    I64,
+    U64,
+    Int,
+    inlined_kernel,
+    inner_kernel,
+    search_kernel,
+)
 from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.strands.states import blocks
@@ -129,7 +136,7 @@ def _fits_later(p: Int, first: Int, covered: np.uint64, sweep: Sweep) -> bool:
     return not (covered & (sweep.cells[p] << np.uint64(ahead)))
 
 
-@search_kernel
+@inner_kernel
 def _ban_after(
     ban: Int, word: Int, first: Int, covered: np.uint64, sweep: Sweep, pool: Pool
 ) -> Int:
@@ -194,7 +201,7 @@ def place(p: Int, state: SweepState, sweep: Sweep, pool: Pool) -> tuple[Int, Swe
     return code, SweepState(first, now, closed, several, n, max(flag, kind), now_ban)
 
 
-@search_kernel
+@inner_kernel
 def _shift_sets(closed: np.uint64, step: Int, pool: Pool) -> tuple[np.uint64, bool, Int]:
     start, stop = pool.offsets[closed], pool.offsets[closed + _ONE]
     scratch = pool.scratch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import U64, Int, inlined_kernel, inner_kernel, search_kernel
 from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.strands.states import blocks
 from nightgrid.solvers.strands.states.blocks import Pool
@@ -17,22 +17,21 @@ _63 = np.int64(63)
 
 
 @inlined_kernel
-def within(slack: Int, reduced: I64) -> Int:
+def within(slack: Int, words: Words) -> Int:
     """Count the pieces, sorted by reduced cost, whose reduced cost is at most `slack`."""
-    low, high = 0, len(reduced)
+    low, high = 0, len(words.cells)
     while low < high:
         middle = (low + high) >> 1
-        if reduced[middle] <= slack:
+        if words.fields[middle, boards.REDUCED] <= slack:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-@inlined_kernel
-def rarest_cell(left: np.uint64, now: Int, size: Int, words: Words, board: ZoneBoard) -> Int:
+@inner_kernel
+def rarest_cell(left: np.uint64, now: Int, size: Int, sets: U64, bitsets: U64) -> Int:
     """Choose the cell that the fewest pieces of row `now` cover; -1 if none covers some cell."""
-    fitting, on_cell = board.fitting, words.on_cell
     cell = np.int64(-1)
     fewest = np.int64(2**62)
     while left:
@@ -40,7 +39,7 @@ def rarest_cell(left: np.uint64, now: Int, size: Int, words: Words, board: ZoneB
         left &= left - ONE
         count = np.int64(0)
         for i in range(size):
-            count += popcount(fitting[now, i] & on_cell[c, i])
+            count += popcount(bitsets[now, boards.FITTING, i] & sets[c, i])
         if count < fewest:
             cell, fewest = c, count
             if fewest == 0:
@@ -49,53 +48,37 @@ def rarest_cell(left: np.uint64, now: Int, size: Int, words: Words, board: ZoneB
 
 
 @inlined_kernel
-def has_lost_cell(state: ZoneState, slack: Int, words: Words, board: ZoneBoard) -> bool:
+def has_lost_cell(state: ZoneState, slack: Int, words: Words, support: U64) -> bool:
     """Return whether no word of reduced cost up to `slack` fits on some cell of `left`.
 
     What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
     """
-    left, support = state.left, board.support
+    left = state.left
     sure = ZERO if state.several else state.closed
-    masks, reduced, pieces = words.cell_masks, words.cell_reduced, words.cell_pieces
+    masks, lists, dear = words.masks, words.lists, np.uint64(slack)
     rest = left
     while rest:
         c = trailing_zeros(rest)
         i = support[c]
-        if masks[i] & ~left or reduced[i] > slack or words.every_path[pieces[i]] & sure:
-            i, stop = words.cell_offsets[c], words.cell_offsets[c + 1]
+        if (
+            masks[i] & ~left
+            or lists[i, boards.LIST_REDUCED] > dear
+            or lists[i, boards.LIST_EVERY_PATH] & sure
+        ):
+            i, stop = words.offsets[c], words.offsets[c + 1]
             while i < stop and (
-                masks[i] & ~left or (sure != ZERO and words.every_path[pieces[i]] & sure)
+                masks[i] & ~left or (sure != ZERO and lists[i, boards.LIST_EVERY_PATH] & sure)
             ):
                 i += ONE
             # Behind the dear ones only cheaper ones follow.
-            if i == stop or reduced[i] > slack:
+            if i == stop or lists[i, boards.LIST_REDUCED] > dear:
                 return True
             support[c] = i
         rest &= ~masks[i]
     return False
 
 
-@search_kernel
-def ban_pieces(fitting: U64, now: Int, size: Int, ban: Int, words: Words, pool: Pool) -> None:
-    """Take the pieces of banned words out of row `now`."""
-    for i in range(pool.offsets[ban], pool.offsets[ban + 1]):
-        word = np.int64(pool.sets[i])
-        for j in range(words.word_offsets[word], words.word_offsets[word + 1]):
-            p = words.word_pieces[j]
-            if p >> 6 < size:
-                fitting[now, p >> 6] &= ~(ONE << np.uint64(p & _63))
-
-
-@search_kernel
-def leave_out_ranks(fitting: U64, now: Int, size: Int, rank: Int, words: Words) -> None:
-    """Take the pieces that are spangrams of a lower rank out of row `now`."""
-    for i in range(len(words.spanning)):
-        p = words.spanning[i]
-        if words.rank[p] < rank and p >> 6 < size:
-            fitting[now, p >> 6] &= ~(ONE << np.uint64(p & _63))
-
-
-@inlined_kernel
+@inner_kernel
 def list_fitting(before: Int, now: Int, state: ZoneState, slack: Int, search: ZoneSearch) -> Int:
     """Write to row `now` which pieces of row `before`, that of an earlier state, a state allows.
 
@@ -103,45 +86,53 @@ def list_fitting(before: Int, now: Int, state: ZoneState, slack: Int, search: Zo
     the state's are left out. Returns the words of the bitset that were written. Pieces that have
     several paths, or cross one of several alternatives, may fit no more and still be in it.
     """
-    words, board = search.words, search.board
-    fitting, on_cell, on_block = board.fitting, words.on_cell, words.on_block
-    taken, closed = board.frames[before, boards.F_LEFT] & ~state.left, state.closed
-    pieces = within(slack, words.reduced)
+    words, fields, pool = search.words, search.words.fields, search.pool
+    bitsets, sets = search.board.bitsets, words.sets
+    taken, closed = search.board.frames[before, boards.F_LEFT] & ~state.left, state.closed
+    pieces = within(slack, words)
     size = (pieces + 63) >> 6
     for i in range(size):
-        fitting[now, i] = fitting[before, i]
+        bitsets[now, boards.FITTING, i] = bitsets[before, boards.FITTING, i]
     if pieces & _63:
-        fitting[now, size - 1] &= (ONE << np.uint64(pieces & _63)) - ONE
+        bitsets[now, boards.FITTING, size - 1] &= (ONE << np.uint64(pieces & _63)) - ONE
     while taken:
         c = trailing_zeros(taken)
         taken &= taken - ONE
         for i in range(size):
-            fitting[now, i] &= ~on_cell[c, i]
+            bitsets[now, boards.FITTING, i] &= ~sets[c, i]
     if not state.several:
         while closed:
-            b = trailing_zeros(closed)
+            b = trailing_zeros(closed) + boards.ON_BLOCK
             closed &= closed - ONE
             for i in range(size):
-                fitting[now, i] &= ~on_block[b, i]
-    if state.ban:
-        ban_pieces(fitting, now, size, state.ban, words, search.pool)
+                bitsets[now, boards.FITTING, i] &= ~sets[b, i]
+    for i in range(pool.offsets[state.ban], pool.offsets[state.ban + 1]):
+        p = np.int64(pool.sets[i])
+        while p >= 0:
+            if p >> 6 < size:
+                bitsets[now, boards.FITTING, p >> 6] &= ~(ONE << np.uint64(p & _63))
+            p = fields[p, boards.NEXT_OF_WORD]
     if state.rank:
-        leave_out_ranks(fitting, now, size, state.rank, words)
+        for i in range(len(words.spanning)):
+            p = words.spanning[i]
+            if fields[p, boards.RANK] < state.rank and p >> 6 < size:
+                bitsets[now, boards.FITTING, p >> 6] &= ~(ONE << np.uint64(p & _63))
     return size
 
 
-@search_kernel
+@inner_kernel
 def still_banned(ban: Int, word: Int, left: np.uint64, words: Words, pool: Pool) -> Int:
     """Intern the banned words, and `word` (-1: none), that still fit in `left`; -1 if full."""
     scratch = pool.scratch
     kept: Int = np.int64(0)
     for i in range(blocks.list_bans(ban, word, pool)):
-        number = np.int64(scratch[i])
-        for j in range(words.word_offsets[number], words.word_offsets[number + 1]):
-            if not (words.cells[words.word_pieces[j]] & ~left):
+        p = np.int64(scratch[i])
+        while p >= 0:
+            if not (words.cells[p] & ~left):
                 scratch[kept] = scratch[i]
                 kept += 1
                 break
+            p = words.fields[p, boards.NEXT_OF_WORD]
     return blocks.intern_bans(kept, pool)
 
 
@@ -151,36 +142,36 @@ def place_word(p: Int, state: ZoneState, search: ZoneSearch) -> tuple[Int, ZoneS
 
     Code 0 if it fits, -1 if it crosses, -2 without room for another set.
     """
-    words, pool = search.words, search.pool
+    words, fields, pool = search.words, search.words.fields, search.pool
     left = state.left ^ words.cells[p]
     code, closed, several = blocks.combine(
-        state.closed, state.several, words.blocks, words.block_offsets[p],
-        words.block_offsets[p + 1],
-        blocks.open_blocks(left, search.board.geometry[boards.COLUMNS]), pool,
+        state.closed, state.several, words.blocks, fields[p, boards.BLOCKS],
+        fields[p + 1, boards.BLOCKS],
+        blocks.open_blocks(left, search.board.geometry.columns), pool,
     )  # fmt: skip
     ban: Int = np.int64(0)
-    if code == 0 and (state.ban or words.twin[p]):
-        word = words.word[p] if words.twin[p] else np.int64(-1)
+    if code == 0 and (state.ban or fields[p, boards.TWIN]):
+        word = fields[p, boards.WORD] if fields[p, boards.TWIN] else np.int64(-1)
         ban = still_banned(state.ban, word, left, words, pool)
         if ban < 0:
             code = -2
     return code, ZoneState(left, closed, several, state.n - 1, ban, state.rank)
 
 
-@search_kernel
+@inner_kernel
 def zones_share_words(now: Int, size: Int, count: Int, words: Words, board: ZoneBoard) -> bool:
     """Return whether a word of row `now` fits in two of the `count` zones of the frame `now`."""
-    zones, stamps = board.zones, board.stamps
-    base = board.stamp[0]
-    board.stamp[0] = base + count
+    stamps, last = board.stamps, len(board.stamps) - 1
+    base = stamps[last]
+    stamps[last] = base + count
     for i in range(size):
-        bits = board.fitting[now, i] & words.twins[i]
+        bits = board.bitsets[now, boards.FITTING, i] & words.sets[boards.TWINS, i]
         while bits:
             p = (i << 6) + trailing_zeros(bits)
             bits &= bits - ONE
-            word = words.word[p]
+            word = words.fields[p, boards.WORD]
             for z in range(count):
-                if words.cells[p] & zones[now, z]:
+                if words.cells[p] & board.frames[now, boards.F_FIRST_ZONE + z]:
                     if stamps[word] > base and stamps[word] != base + 1 + z:
                         return True
                     stamps[word] = base + 1 + z
@@ -201,12 +192,12 @@ def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
         return 0
     root, row = np.int64(0), np.int64(1)
     size = list_fitting(root, row, state, slack, search)
-    cell = rarest_cell(state.left, row, size, words, board)
+    cell = rarest_cell(state.left, row, size, words.sets, board.bitsets)
     if cell < 0:
         return 0
     count = 0
     for p in range(64 * size):
-        here = board.fitting[row, p >> 6] & words.on_cell[cell, p >> 6]
+        here = board.bitsets[row, boards.FITTING, p >> 6] & words.sets[cell, p >> 6]
         if not (here >> np.uint64(p & 63)) & ONE:
             continue
         code, after = place_word(p, state, search)
@@ -226,76 +217,77 @@ def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
     return count
 
 
-@search_kernel
+@inner_kernel
 def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tuple[np.uint64, Int]:
     """Count the words that stand on just what is left; return (count, best score).
 
     `other`: a word that must not come again, -1: none.
     """
-    closed, ban = state.closed, state.ban
+    closed, ban, fields = state.closed, state.ban, words.fields
     count, best = ZERO, np.int64(DEAD)
     p = boards.first_on(state.left, words)
     while p >= 0:
-        q, p = p, np.int64(words.same_cells[p])
+        q, p = p, fields[p, boards.NEXT_ON_CELLS]
         if closed != ZERO and blocks.crosses(
-            closed, state.several, words.blocks, words.block_offsets[q],
-            words.block_offsets[q + 1], pool,
+            closed, state.several, words.blocks, fields[q, boards.BLOCKS],
+            fields[q + 1, boards.BLOCKS], pool,
         ):  # fmt: skip
             continue
-        if words.word[q] == other or 0 <= words.rank[q] < state.rank:
+        word = fields[q, boards.WORD]
+        if word == other or 0 <= fields[q, boards.RANK] < state.rank:
             continue
-        if ban and blocks.is_banned(words.word[q], ban, pool):
+        if ban and blocks.is_banned(word, ban, pool):
             continue
         count += ONE
-        best = max(best, words.score[q])
+        best = max(best, fields[q, boards.SCORE])
     return count, best
 
 
-@search_kernel
+@inner_kernel
 def cover_with_two(
     state: ZoneState, slack: Int, words: Words, board: ZoneBoard, pool: Pool
 ) -> tuple[Int, np.uint64, Int]:
     """Cover what is left with two words; return (code, count, best score), code -2 when full."""
-    left, ban, rank = state.left, state.ban, state.rank
+    left, ban, rank, fields = state.left, state.ban, state.rank, words.fields
     count, best = ZERO, np.int64(DEAD)
     # The cell that the fewest pieces of the whole board cover.
-    cell, fewest = 0, np.int64(2**62)
+    cell, fewest = 0, np.uint64(2**62)
     cells = left
     while cells:
         c = trailing_zeros(cells)
         cells &= cells - ONE
-        on_it = words.cell_offsets[c + 1] - words.cell_offsets[c]
+        on_it = words.offsets[c + 1] - words.offsets[c]
         if on_it < fewest:
             cell, fewest = c, on_it
-    roomy = popcount(left) - board.geometry[boards.MIN_LETTERS]
-    for i in range(words.cell_offsets[cell], words.cell_offsets[cell + 1]):
-        if words.cell_reduced[i] > slack:
+    roomy = popcount(left) - board.geometry.min_letters
+    for i in range(words.offsets[cell], words.offsets[cell + 1]):
+        if words.lists[i, boards.LIST_REDUCED] > np.uint64(slack):
             break
-        mask = words.cell_masks[i]
+        mask = words.masks[i]
         if mask & ~left:
             continue
-        p = np.int64(words.cell_pieces[i])
+        p = np.int64(words.lists[i, boards.LIST_PIECE])
         rest = left ^ mask
         if popcount(mask) > roomy or boards.first_on(rest, words) < 0:
             continue
-        if 0 <= words.rank[p] < rank:
+        if 0 <= fields[p, boards.RANK] < rank:
             continue
-        word = words.word[p]
+        word = fields[p, boards.WORD]
         if ban and blocks.is_banned(word, ban, pool):
             continue
         code, now_closed, now_several = blocks.combine(
-            state.closed, state.several, words.blocks, words.block_offsets[p],
-            words.block_offsets[p + 1], blocks.open_blocks(rest, board.geometry[boards.COLUMNS]),
+            state.closed, state.several, words.blocks, fields[p, boards.BLOCKS],
+            fields[p + 1, boards.BLOCKS], blocks.open_blocks(rest, board.geometry.columns),
             pool,
         )  # fmt: skip
         if code == -1:
             continue
         if code == -2:
             return -2, ZERO, np.int64(DEAD)
-        other = word if board.geometry[boards.REPEATS] == 0 else np.int64(-1)
+        other = np.int64(-1) if board.geometry.repeats else word
         last = ZoneState(rest, now_closed, now_several, np.int64(1), ban, rank)
         more, value = cover_with_one(last, other, words, pool)
         if more:
             count += more
-            best = max(best, value + words.score[p])
+            best = max(best, value + fields[p, boards.SCORE])
     return 0, count, best

@@ -38,7 +38,7 @@ def after_spangram(
     left = board.frames[0, boards.F_LEFT] ^ spangrams.cells[s]
     code, closed, several = combine(
         _ZERO, bool(_ZERO), spangrams.blocks, spangrams.block_offsets[s],
-        spangrams.block_offsets[s + 1], open_blocks(left, board.geometry[boards.COLUMNS]), pool,
+        spangrams.block_offsets[s + 1], open_blocks(left, board.geometry.columns), pool,
     )  # fmt: skip
     ban: Int = np.int64(0)
     if spangrams.fields[s, OWN_WORD] >= 0:
@@ -164,7 +164,7 @@ class ZoneEngine(Engine):
         return [
             (
                 ("word", int(model.piece[int(row[0])])),
-                int(model.words.score[int(row[0])]),
+                int(model.words.fields[int(row[0]), boards.SCORE]),
                 _state(*row[1:7]),
             )
             for row in rows

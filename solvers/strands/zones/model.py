@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.kernel.compiling import I64, U64
+from nightgrid.solvers.kernel.compiling import U64
 from nightgrid.solvers.kernel.hash_table import EMPTY
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, reordered
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.zones import board as boards
-from nightgrid.solvers.strands.zones.board import Spangrams, Words, ZoneBoard
+from nightgrid.solvers.strands.zones.board import Geometry, Spangrams, Words, ZoneBoard
 
 
 def absolute(masks: Any, low: Any) -> U64:
@@ -54,60 +54,52 @@ class Model:
         if rules.spangram == "one":
             theme = theme[~pieces.spans]
         masks = absolute(pieces.cells, pieces.low)
-        prices = boards.price_cells(masks[theme], cells)
-        self._order(pieces, theme, masks, prices)
+        bits = _bits(masks[theme])
+        prices = boards.price_cells(bits, masks[theme], cells)
+        self._order(pieces, theme, bits, masks, prices)
         self.spangrams, self.members, self.member_offsets = self._spangrams(found, masks)
         self.board = _board_of(puzzle, rules, prices, self.words, puzzle.theme_words or 0)
 
-    def _order(self, pieces: Pieces, theme: Any, masks: Any, prices: Any) -> None:
-        bits = _bits(masks[theme])
+    def _order(self, pieces: Pieces, theme: Any, bits: Any, masks: Any, prices: Any) -> None:
         reduced = boards.UNIT - bits.astype(np.int64) @ prices
         order = np.argsort(reduced, kind="stable")
         self.piece = theme[order]
         """Row of `found.words` of each theme word piece."""
-        names, number = np.unique(pieces.word[self.piece], return_inverse=True)
-        by_word = np.argsort(number, kind="stable")
-        word_offsets = np.searchsorted(number[by_word], np.arange(len(names) + 1)).astype(np.int64)
-        cells = masks[self.piece]
-        if self.rules.repeats:
-            twin = np.zeros(len(order), np.bool_)
-        else:
-            twin = boards.twins_among(cells, by_word, word_offsets)
+        count = len(order)
+        self.names, self.first, number = np.unique(
+            pieces.word[self.piece], return_index=True, return_inverse=True
+        )
+        cells, bits = masks[self.piece], bits[order]
         bounds, places = reordered(pieces.block_offsets, self.piece)
         blocks = _absolute_blocks(pieces)[places]
-        bits = bits[order]
-        cell_pieces, on = np.nonzero(bits.T)[::-1]
-        slot_bits = max(4, int(2 * len(order)).bit_length())
-        slots = np.full(1 << slot_bits, EMPTY, np.uint32)
-        same_cells = np.empty(len(order), np.int32)
-        boards.index_cells(cells, slots, slot_bits, same_cells)
         # The blocks that all sets of a piece hold.
         every_path = np.bitwise_and.reduceat(blocks, bounds[:-1]) if len(blocks) else blocks
-        self.names = names
+        fields = np.zeros((count + 1, boards.WORD_FIELDS), np.int64)
+        fields[:-1, boards.REDUCED] = reduced[order]
+        fields[:-1, boards.SCORE] = pieces.score[self.piece]
+        fields[:-1, boards.WORD] = self.first[number]
+        fields[:, boards.RANK] = -1
+        fields[:, boards.BLOCKS] = bounds
+        slot_bits = max(4, int(2 * count).bit_length())
+        listed, on = np.nonzero(bits.T)[::-1]
         self.words = Words(
             cells=cells,
-            reduced=reduced[order],
-            score=pieces.score[self.piece],
-            word=number,
-            twin=twin,
-            rank=np.full(len(order), -1, np.int64),
-            block_offsets=bounds,
+            fields=fields,
             blocks=blocks,
-            word_offsets=word_offsets,
-            word_pieces=by_word.astype(np.int64),
-            on_cell=_bitsets(bits),
-            on_block=_bitsets(_bits(every_path)),
-            twins=_bitsets(twin[:, None])[0],
-            every_path=every_path,
+            sets=np.empty((boards.SETS, (count + 63) // 64), np.uint64),
             spanning=np.empty(0, np.int64),
-            cell_offsets=np.searchsorted(on, np.arange(boards.WORD_CELLS + 1)).astype(np.uint64),
-            cell_pieces=cell_pieces.astype(np.uint32),
-            cell_masks=cells[cell_pieces],
-            cell_reduced=reduced[order][cell_pieces],
-            slots=slots,
+            offsets=np.searchsorted(on, np.arange(boards.WORD_CELLS + 1)).astype(np.uint64),
+            masks=cells[listed],
+            lists=np.stack(
+                [fields[listed, boards.REDUCED], listed, every_path[listed]], axis=1
+            ).astype(np.uint64),
+            slots=np.full(1 << slot_bits, EMPTY, np.uint32),
             slot_bits=slot_bits,
-            same_cells=same_cells,
         )
+        last = np.full(count, -1, np.int64)
+        boards.link_pieces(self.words, last, twins=not self.rules.repeats)
+        twin = fields[:-1, boards.TWIN, None] != 0
+        self.words.sets[:] = _bitsets(np.concatenate([bits, _bits(every_path), twin], axis=1))
 
     def _spangrams(self, found: Found, masks: Any) -> tuple[Spangrams, Any, Any]:
         """Order spangrams by the largest zone they leave, then by cells, blocks and kind.
@@ -131,8 +123,8 @@ class Model:
         ).astype(np.uint64)
         kinds = np.concatenate([-1 - words, np.arange(len(compounds))]).astype(np.int64)
         first_block = blocks[offsets[:-1]] if len(sizes) else blocks
-        geometry = geometry_of(self.puzzle, self.rules)
-        largest = boards.largest_zones(cells, self.full, geometry, edges(self.puzzle))
+        largest = np.empty(len(cells), np.int64)
+        boards.measure_zones(cells, self.full, geometry_of(self.puzzle, self.rules), largest)
         order = np.lexsort((kinds, first_block, cells, largest))
         single = sizes[order] == 1
         joins = np.zeros(len(order), np.bool_)
@@ -169,14 +161,15 @@ class Model:
             number = np.searchsorted(self.names, word)
             number[number == len(self.names)] = 0
             known = self.names[number] == word if len(self.names) else np.zeros(len(own), bool)
-            fields[own[known], 0] = number[known]
+            fields[own[known], 0] = self.first[number[known]]
         if self.rules.spangram == "one":
             return
         rank_of = np.full(len(found.words), -1, np.int64)
         rank_of[piece] = own
         ranks = rank_of[self.piece]
         spanning = np.flatnonzero(ranks >= 0)
-        self.words = self.words._replace(rank=ranks, spanning=spanning)
+        self.words.fields[:-1, boards.RANK] = ranks
+        self.words = self.words._replace(spanning=spanning)
         for s in own:
             lower = spanning[ranks[spanning] < s]
             if len(lower) and np.any((self.words.cells[lower] & cells[s]) == 0):
@@ -184,41 +177,34 @@ class Model:
                 fields[s, 1] = s
 
 
-def edges(puzzle: Puzzle) -> U64:
-    """Mask the leftmost and the rightmost column."""
+def geometry_of(puzzle: Puzzle, rules: Rules) -> Geometry:
+    """Write size and rules as the kernels read them."""
     width = puzzle.column_count
     left = sum(1 << (r * width) for r in range(puzzle.row_count))
-    return np.array([left, left << (width - 1)], np.uint64)
-
-
-def geometry_of(puzzle: Puzzle, rules: Rules) -> I64:
-    """Write size and rules as the kernels read them: COLUMNS, MIN_LETTERS, REPEATS, DIAGONAL."""
-    values = puzzle.column_count, rules.min_letters, rules.repeats, rules.diagonal
-    return np.array(values, np.int64)
+    return Geometry(
+        columns=width,
+        min_letters=rules.min_letters,
+        repeats=rules.repeats,
+        diagonal=rules.diagonal,
+        left=np.uint64(left),
+        right=np.uint64(left << (width - 1)),
+    )
 
 
 def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max: int) -> ZoneBoard:
-    pieces = len(words.cells)
     depth = 2 * words_max + 4
-    bitset = (pieces + 63) // 64
     board = ZoneBoard(
         geometry=geometry_of(puzzle, rules),
-        edges=edges(puzzle),
         prices=prices,
         # A cell that nothing covers is too dear for any search to come there.
-        support=np.minimum(words.cell_offsets[:-1], max(0, len(words.cell_masks) - 1)).astype(
-            np.uint64
-        ),
+        support=np.minimum(words.offsets[:-1], max(0, len(words.masks) - 1)).astype(np.uint64),
         frames=np.zeros((depth, boards.F_FIELDS), np.uint64),
-        fitting=np.zeros((depth, bitset), np.uint64),
-        chosen=np.zeros((depth, bitset), np.uint64),
-        zones=np.zeros((depth, boards.ZONES_MAX), np.uint64),
+        bitsets=np.zeros((depth, 2, words.sets.shape[1]), np.uint64),
         shares=np.zeros((depth, 2, words_max + 2, 3), np.uint64),
-        stamps=np.zeros(max(pieces, 1), np.int64),
-        stamp=np.zeros(1, np.int64),
+        stamps=np.zeros(len(words.cells) + 1, np.int64),
     )
     board.frames[0, boards.F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
-    board.fitting[0] = ~np.uint64(0)
+    board.bitsets[0, boards.FITTING] = ~np.uint64(0)
     return board
 
 

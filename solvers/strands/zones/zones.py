@@ -20,7 +20,14 @@ from typing import Any
 import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import (
+    I64,
+    U64,
+    Int,
+    inlined_kernel,
+    inner_kernel,
+    search_kernel,
+)
 from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.kernel.wide import add, times
 from nightgrid.solvers.strands.states import table as tables
@@ -115,9 +122,9 @@ def _enter(
     """Answer (True, count, count, best) at once, or lay out a frame at `depth`."""
     dead = (True, ZERO, ZERO, _DEAD)
     words, board, table = search.words, search.board, search.table
-    geometry, frames = board.geometry, board.frames
+    frames, bitsets = board.frames, board.bitsets
     left, closed, n = state.left, state.closed, state.n
-    if popcount(left) < n * geometry[boards.MIN_LETTERS]:
+    if popcount(left) < n * board.geometry.min_letters:
         return dead
     slack = n * boards.UNIT - boards.price_of(left, board.prices)
     if slack < 0:
@@ -130,10 +137,10 @@ def _enter(
         if code:
             table.control[tables.STATUS] = FIXED_TABLE_FULL
         return True, ZERO, count, best
-    if candidates.has_lost_cell(state, slack, words, board):
+    if candidates.has_lost_cell(state, slack, words, board.support):
         return dead
     zones: Int = np.int64(0)
-    if boards.zone_of(left & (~left + ONE), left, geometry, board.edges) != left:
+    if boards.zone_of(left & (~left + ONE), left, board.geometry) != left:
         zones = boards.split_into_zones(left, n, board, depth)
         if zones == 0:
             return dead
@@ -163,18 +170,18 @@ def _enter(
         zones > 0
         and not state.several
         and (
-            geometry[boards.REPEATS] != 0
+            board.geometry.repeats
             or not candidates.zones_share_words(depth, size, zones, words, board)
         )
     ):
         _lay_zones(zones, n, depth, board)
         return False, ZERO, ZERO, _DEAD
-    cell = candidates.rarest_cell(left, depth, size, words, board)
+    cell = candidates.rarest_cell(left, depth, size, words.sets, bitsets)
     if cell < 0:
         tables.keep(left, closed, rest, ZERO, ZERO, _DEAD, table)
         return dead
     for i in range(size):
-        board.chosen[depth, i] = board.fitting[depth, i] & words.on_cell[cell, i]
+        bitsets[depth, boards.CHOSEN, i] = bitsets[depth, boards.FITTING, i] & words.sets[cell, i]
     frames[depth, boards.F_KIND] = np.uint64(BRANCH)
     frames[depth, boards.F_AT] = ZERO
     frames[depth, boards.F_SIZE] = np.uint64(size)
@@ -184,15 +191,15 @@ def _enter(
 @inlined_kernel
 def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
     """Place the next word of a frame; return whether there is one, and the state after it."""
-    frames, chosen = search.board.frames, search.board.chosen
+    frames, bitsets = search.board.frames, search.board.bitsets
     at, size = np.int64(frames[depth, boards.F_AT]), np.int64(frames[depth, boards.F_SIZE])
     while at < size:
-        bits = chosen[depth, at]
+        bits = bitsets[depth, boards.CHOSEN, at]
         if not bits:
             at += 1
             continue
         p = (at << 6) + trailing_zeros(bits)
-        chosen[depth, at] = bits & (bits - ONE)
+        bitsets[depth, boards.CHOSEN, at] = bits & (bits - ONE)
         code, after = candidates.place_word(p, own, search)
         if code == -1:
             continue
@@ -214,22 +221,22 @@ def _add_word(
     frames[depth, boards.F_HI], frames[depth, boards.F_LO] = add(
         frames[depth, boards.F_HI], frames[depth, boards.F_LO], hi, lo
     )
-    value = best + words.score[np.int64(frames[depth, boards.F_PIECE])]
+    value = best + words.fields[np.int64(frames[depth, boards.F_PIECE]), boards.SCORE]
     if value > np.int64(frames[depth, boards.F_BEST]):
         frames[depth, boards.F_BEST] = np.uint64(value)
     if control[tables.EXISTS]:
         frames[depth, boards.F_AT] = frames[depth, boards.F_SIZE]
 
 
-@search_kernel
+@inner_kernel
 def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
     """Lay out a frame for the zones of a state; before the first, no word is shared out."""
     frames, shares, prices = board.frames, board.shares, board.prices
     fewest, most = np.int64(0), np.int64(0)
     for z in range(zones):
-        zone = board.zones[depth, z]
+        zone = frames[depth, boards.F_FIRST_ZONE + z]
         fewest += boards.fewest_words(zone, prices)
-        most += popcount(zone) // board.geometry[boards.MIN_LETTERS]
+        most += popcount(zone) // board.geometry.min_letters
     frames[depth, boards.F_KIND] = np.uint64(PRODUCT)
     frames[depth, boards.F_ZONES] = np.uint64(zones)
     frames[depth, boards.F_ZONE] = ZERO
@@ -251,12 +258,12 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
     frames, shares = board.frames, board.shares
     n, ban = whole.n, whole.ban
     zones = np.int64(frames[depth, boards.F_ZONES])
-    least = board.geometry[boards.MIN_LETTERS]
+    least = board.geometry.min_letters
     while True:
         begun, own = np.int64(frames[depth, boards.F_ZONE]), np.int64(frames[depth, boards.F_OWN])
         side = np.int64(frames[depth, boards.F_SIDE])
         if begun > 0:
-            zone = board.zones[depth, begun - 1]
+            zone = frames[depth, boards.F_FIRST_ZONE + begun - 1]
             fewest_after: Any = np.int64(frames[depth, boards.F_FEWEST_AFTER])
             most_after: Any = np.int64(frames[depth, boards.F_MOST_AFTER])
             most = min(popcount(zone) // least, n - fewest_after)
@@ -276,7 +283,7 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
                         )
                         if banned < 0:
                             search.table.control[tables.STATUS] = FIXED_TABLE_FULL
-                    here = whole.closed & open_blocks(zone, board.geometry[boards.COLUMNS])
+                    here = whole.closed & open_blocks(zone, board.geometry.columns)
                     return True, ZoneState(zone, here, False, own, banned, whole.rank)
             side = 1 - side
             frames[depth, boards.F_SIDE] = np.uint64(side)
@@ -288,7 +295,7 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
                 frames[depth, boards.F_HI], frames[depth, boards.F_LO] = hi, lo
                 frames[depth, boards.F_BEST] = shares[depth, side, n, 2]
             return False, whole
-        zone = board.zones[depth, begun]
+        zone = frames[depth, boards.F_FIRST_ZONE + begun]
         fewest = boards.fewest_words(zone, board.prices)
         frames[depth, boards.F_ZONE] = np.uint64(begun + 1)
         frames[depth, boards.F_OWN] = np.uint64(fewest - 1)
