@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from nightgrid.service.games import ALL, service_plug
+from nightgrid.service.games.plug import Wanted
 from nightgrid.service.options.pictures import write_file
 from nightgrid.service.options.shared_options import Json, date_of, game_name, one_of
 from nightgrid.service.terminal.console import emit, json_line, note, say
@@ -71,6 +72,17 @@ def generate(
             help="Pips: a level of every payload; may be repeated.",
         ),
     ] = None,
+    unique: Annotated[
+        bool, typer.Option("--unique", help="Pips: only boards with exactly one solution.")
+    ] = False,
+    difficulty: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW-HIGH",
+            help="Pips: only boards whose solutions are counted in LOW to HIGH states, the measure "
+            "that solve and the report show.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Generate payloads of random solvable boards.
@@ -81,15 +93,18 @@ def generate(
     plug = service_plug(game)
     if plug.sample_days is None:
         raise PermanentError(f"boards of {game_plug(game).title} are not generated")
-    if level and not plug.levels():
+    states = None if difficulty is None else _states(difficulty)
+    wanted = Wanted(unique=unique, states=states) if unique or states else None
+    if (level or wanted) and not plug.levels():
         takers = titles([name for name, one in ALL.items() if one.levels()])
-        raise PermanentError(f"--level is for {takers}; this is {game_plug(game).title}")
+        option = "--level" if level else "--unique" if unique else "--difficulty"
+        raise PermanentError(f"{option} is for {takers}; this is {game_plug(game).title}")
     start = start or SAMPLE_START
     days = plug.sample_days if days is None else days
     seed = plug.sample_seed if seed is None else seed
     if days > (dt.date.max - start).days + 1:
         raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
-    payloads, levels = plug.payloads(level or (), start, days, seed)
+    payloads, levels = plug.payloads(level or (), start, days, seed, wanted)
     if out is None:
         for payload in payloads:
             say(json_line(payload))
@@ -113,3 +128,12 @@ def generate(
         of = plural(len(levels) or 1, "board")
         note(f"wrote {plural(days, 'payload')} of {of} to {out}")
     return Exit.OK
+
+
+def _states(text: str) -> tuple[int, int]:
+    low, dash, high = text.partition("-")
+    if not (dash and low.isdecimal() and high.isdecimal() and int(low) <= int(high)):
+        raise PermanentError(
+            f"--difficulty is {text!r:.40}; expected LOW-HIGH in states, such as 500-5000"
+        )
+    return int(low), int(high)

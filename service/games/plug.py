@@ -110,13 +110,30 @@ class ServicePlug:
         return ()
 
     def payloads(
-        self, levels: Sequence[str], start: dt.date, days: int, seed: int
+        self,
+        levels: Sequence[str],
+        start: dt.date,
+        days: int,
+        seed: int,
+        wanted: Wanted | None = None,
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make random payloads of some levels, of the usual ones if none is named; name them.
+
+        Only a game with levels has boards that are `wanted`.
 
         Raises PermanentError for an unknown level.
         """
         raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which random boards are wanted."""
+
+    unique: bool = False
+    """Boards with exactly one solution."""
+    states: tuple[int, int] | None = None
+    """Fewest and most states of counting all solutions."""
 
 
 class OptionError(PermanentError):

@@ -11,6 +11,7 @@ from nightgrid.service.games.plug import (
     OptionError,
     Payload,
     ServicePlug,
+    Wanted,
     dated,
     whole_number,
 )
@@ -70,6 +71,7 @@ class LetterBoxedServicePlug(ServicePlug):
         start: dt.date,
         days: int,
         seed: int,
+        wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
         """Draw one board a day, with its dictionary and the best chain."""
         from nightgrid.archive.games.letterboxed.payload import LEVELS

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nightgrid.service.games.plug import SAMPLES, Payload, ServicePlug, dated
+from nightgrid.service.games.plug import SAMPLES, Payload, ServicePlug, Wanted, dated
 from nightgrid.solvers.errors import PermanentError
 
 
@@ -25,7 +25,12 @@ class PipsServicePlug(ServicePlug):
         return list(PRESETS)
 
     def payloads(
-        self, levels: Sequence[str], start: dt.date, days: int, seed: int
+        self,
+        levels: Sequence[str],
+        start: dt.date,
+        days: int,
+        seed: int,
+        wanted: Wanted | None = None,
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make payloads with a board of each level."""
         from nightgrid.solvers.pips.generate.mix import LEVELS, PRESETS
@@ -38,7 +43,12 @@ class PipsServicePlug(ServicePlug):
         # It loads the kernels, which a mix that is wrong needs none of.
         from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
 
-        boards = generate_many(seed, days * len(names), [PRESETS[name] for name in names])
+        if wanted is None:
+            boards = generate_many(seed, days * len(names), [PRESETS[name] for name in names])
+        else:
+            from nightgrid.service.games.pips.wanted import wanted_boards
+
+            boards = wanted_boards(seed, days * len(names), names, wanted)
 
         def make(date: dt.date, _day: int) -> dict[str, Any]:
             return to_payload(date, dict(zip(names, boards, strict=False)))

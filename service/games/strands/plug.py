@@ -14,6 +14,7 @@ from nightgrid.service.games.plug import (
     Payload,
     Said,
     ServicePlug,
+    Wanted,
     dated,
     whole_number,
 )
@@ -114,6 +115,7 @@ class StrandsServicePlug(ServicePlug):
         start: dt.date,
         days: int,
         seed: int,
+        wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
         """Lay one theme a day."""
         from nightgrid.archive.games.strands.payload import LEVELS

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from nightgrid.service.games.plug import GameOption, Payload, ServicePlug
+from nightgrid.service.games.plug import GameOption, Payload, ServicePlug, Wanted
 
 BOARDS_A_SEED = 2**32
 """Boards have seeds of their own: those of one --seed are no other's."""
@@ -35,6 +35,7 @@ class TilesServicePlug(ServicePlug):
         start: dt.date,  # noqa: ARG002 - and no date
         days: int,
         seed: int,
+        wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
         """Make boards as the page holds them; they have numbers instead of dates."""
         from nightgrid.solvers.tiles.generate import Form, generate, to_page

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.games.pips.payload import read_payload
+from nightgrid.archive.games.pips.payload import read_payload, read_puzzles
 from nightgrid.archive.games.strands import payload as strands
 from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.payloads.published import Published
 from nightgrid.service.cli.demo import SAMPLES
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.pips.check import check_solution
+from nightgrid.solvers.registry import game
 from nightgrid.solvers.strands.placing import place_words
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -103,3 +105,19 @@ def test_files_that_hold_something_else_are_kept(invoke: Invoke, tmp_path: Path)
     assert code == 0
     assert json.loads(out)["path"] == str(path)
     assert [p.name for p in tmp_path.iterdir()] == ["2026-01-01.json"], "nothing is left staged"
+
+
+def test_boards_have_one_solution_and_the_difficulty_that_is_wanted(invoke: Invoke) -> None:
+    wanted = ("--unique", "--difficulty", "8-40", "--level", "easy", "--seed", "5")
+    code, out, _ = invoke("generate", *wanted, "--days", "3")
+    assert code == 0
+    for line in out.splitlines():
+        (found,) = read_puzzles(line.encode(), "generated")
+        assert isinstance(found, Published)
+        outcome = game("pips").solve(found.puzzle, Ask(kind="count"))
+        assert outcome.count == 1
+        assert 8 <= outcome.statistics.states <= 40
+    # Boards do not depend on how many are drawn at once.
+    assert out.startswith(invoke("generate", *wanted, "--days", "1")[1])
+    assert invoke("generate", "--unique", "--game", "strands")[0] == 3
+    assert invoke("generate", "--difficulty", "9-1")[0] == 3

@@ -1,0 +1,68 @@
+"""Random Pips boards with as many solutions, or as hard, as wanted: drawn until one fits."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import starmap
+
+from nightgrid.service.games.plug import Wanted
+from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.pips.generate.generator import SEEDS_PER_STREAM, generate
+from nightgrid.solvers.pips.generate.mix import PRESETS
+from nightgrid.solvers.pips.puzzle import Puzzle
+from nightgrid.solvers.pips.solution import Solution
+from nightgrid.solvers.registry import game
+
+DRAWS_MAX = 20_000
+"""Boards that are drawn for one that fits."""
+BUDGET = Budget(nodes=1_000_000, seconds=3_600)
+"""What counting a board may cost; one beyond does not fit, on slow machines as on fast ones."""
+_DRAW = SEEDS_PER_STREAM**2
+"""Distance between the seeds of the draws for one board: beyond every stream of boards."""
+
+
+def wanted_boards(
+    seed: int, n: int, levels: Sequence[str], wanted: Wanted
+) -> Iterator[tuple[Puzzle, Solution]]:
+    """Generate n boards that go round the levels and fit, on every core, in order.
+
+    The same seed gives the same boards, whatever the number of cores. Raises PermanentError if none
+    of DRAWS_MAX boards of a level fits.
+    """
+    tasks = [(seed * SEEDS_PER_STREAM + i, levels[i % len(levels)], wanted) for i in range(n)]
+    # The first ones here, so that kernels are compiled once.
+    yield from starmap(_draw_until_fits, tasks[: len(levels)])
+    rest = tasks[len(levels) :]
+    if not rest:
+        return
+    pool = ProcessPoolExecutor(
+        min(len(rest), os.cpu_count() or 1),
+        multiprocessing.get_context("spawn"),
+        # Ctrl-C is for this process, which then ends the others.
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
+        yield from pool.map(_draw_until_fits, *zip(*rest, strict=True))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _draw_until_fits(seed: int, level: str, wanted: Wanted) -> tuple[Puzzle, Solution]:
+    pips = game("pips")
+    low, high = wanted.states or (0, BUDGET.nodes)
+    for i in range(DRAWS_MAX):
+        puzzle, solution = generate(PRESETS[level], seed + i * _DRAW)
+        outcome = pips.solve(puzzle, Ask(kind="count"), None, BUDGET)
+        fits = outcome.status is Status.SOLVED and low <= outcome.statistics.states <= high
+        if fits and (outcome.count == 1 or not wanted.unique):
+            return puzzle, solution
+    raise PermanentError(
+        f"none of {DRAWS_MAX:,} random boards of level {level} fits; expected another --level or a "
+        "wider --difficulty"
+    )
