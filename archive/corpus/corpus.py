@@ -124,7 +124,6 @@ def open_corpus(
     processes: int = 1,
     on_rows: OnRows = lambda _read, _boards: None,
     check: Callable[[str], None] = lambda _game: None,
-    into: Lake | None = None,
 ) -> Corpus:
     """Open a corpus, and bring it into the lake if it is not there entirely.
 
@@ -133,7 +132,7 @@ def open_corpus(
     (nightgrid.archive.games.generator_spec). What an earlier call has made is kept, so one that was
     killed is taken up again; the tables are the same bytes whatever `processes` is. `check` is
     called with the game as soon as it is known, before anything is made; what it raises ends the
-    call. `into` is another lake that takes what is made: `lake` is only read then.
+    call.
 
     Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
     or a process fails.
@@ -152,7 +151,6 @@ def open_corpus(
         # It is written again from the slices.
         done, is_new = None, False
     if done is None:
-        lake = into or lake
         if is_missing(lake.url):
             # One that cannot be made would look like one that does not answer.
             make_folder(lake.url)
@@ -160,11 +158,9 @@ def open_corpus(
     if not done.rows:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done.puzzles:
-        broken = f"nightgrid list quarantine shows what broke a rule ({done.rows:,})"
-        if lake is into:
-            broken = f"{done.rows:,} broke a rule, which the count itself writes down"
         raise PermanentError(
-            f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; {broken}"
+            f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; nightgrid list "
+            f"quarantine shows what broke a rule ({done.rows:,})"
         )
     return Corpus(
         corpus_id=inputs.corpus_id,

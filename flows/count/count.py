@@ -72,10 +72,8 @@ def work_count(
         return rest(as_step, watch)
 
 
-def bring_corpus(
-    settings: CountSettings, watch: Watch = SILENT, into: Lake | None = None
-) -> Corpus:
-    """Bring the corpus into the lake, as far as it is not there, or into another one.
+def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:
+    """Bring the corpus into the lake, as far as it is not there.
 
     Raises PermanentError, before anything is made, for a question that its game does not answer.
     """
@@ -86,7 +84,6 @@ def bring_corpus(
         processes=settings.processes,
         on_rows=watch.on_rows,
         check=settings.check_question,
-        into=into,
     )
 
 

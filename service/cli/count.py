@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,7 +84,7 @@ def count(
         bool,
         typer.Option(
             "--dry-run",
-            help="Estimate what there is to do; solve and write nothing.",
+            help="Make the corpus, estimate what there is to do, and solve nothing.",
         ),
     ] = False,
     cancel: Annotated[
@@ -274,19 +273,14 @@ def _percent(number: int, total: int) -> str:
 
 
 def _tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
-    """Write what a count of the corpus would come to; nothing is solved, and the lake only read.
-
-    A corpus that the lake lacks is made in a folder that is deleted again.
-    """
-    from nightgrid.archive.lake.storage import Lake
+    """Write what a count of the corpus would come to. A corpus that the lake lacks is made."""
     from nightgrid.flows.count.count import begun_run, bring_corpus, estimate_count
     from nightgrid.flows.runs import Watch, how_far
     from nightgrid.workers.runs.status import is_cancelled
 
-    with tempfile.TemporaryDirectory(prefix="nightgrid-corpus-") as folder:
-        with closing(OnceLine("corpus", BAR_PATIENCE_S)) as line:
-            corpus = bring_corpus(settings, Watch(on_rows=line), into=Lake.open(folder))
-        estimate, begun = estimate_count(settings, corpus), begun_run(settings, corpus)
+    with closing(OnceLine("corpus", BAR_PATIENCE_S)) as line:
+        corpus = bring_corpus(settings, Watch(on_rows=line))
+    estimate, begun = estimate_count(settings, corpus), begun_run(settings, corpus)
     value: dict[str, Any] = {
         "corpus": corpus.name,
         "corpus_id": corpus.corpus_id,
