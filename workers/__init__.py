@@ -1,1 +1,1 @@
-"""Runs planned, driven and finished; on-demand jobs; Celery's tasks; the cluster here."""
+"""Plan, drive and finish runs; on-demand jobs; the Celery tasks; the local cluster."""

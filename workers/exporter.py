@@ -1,7 +1,7 @@
-"""One port for the metrics of all processes of a host: prometheus-client's multiprocess mode.
+"""One port with the metrics of all processes of a host: prometheus-client's multiprocess mode.
 
-Children of workers, the keeper and drivers write their values into files of one folder in the side
-folder; the supervisor serves the sum of them. Without `metrics_port` nothing is written.
+Worker children, the keeper and drivers write their values to files in the side folder; the
+supervisor serves their sum. Nothing is written unless `metrics_port` is set.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from nightgrid.workers.settings import Settings
 log = get_logger("nightgrid.exporter")
 
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""prometheus-client reads it when it is first imported."""
+"""Environment variable that prometheus-client reads when it is first imported."""
 
 
 def metrics_environment(settings: Settings) -> dict[str, str]:
-    """Return the environment in which a process shares its metrics; empty without a port."""
+    """Return the environment in which a process shares its metrics; empty if no port is set."""
     return {FOLDER_VARIABLE: str(_folder(settings))} if settings.metrics_port else {}
 
 
 def share_metrics(settings: Settings) -> None:
-    """Share the metrics of this process; to be called before nightgrid.workers.metrics is imported.
+    """Share the metrics of this process; call it before importing nightgrid.workers.metrics.
 
-    Without it, as in a process that imports Prefect first, prometheus-client keeps them in memory.
+    Importing Prefect imports prometheus-client, which then keeps values in memory, not in files.
     """
     if settings.metrics_port:
         from prometheus_client import values
@@ -40,7 +40,7 @@ def share_metrics(settings: Settings) -> None:
 
 @contextmanager
 def exporting(settings: Settings) -> Iterator[None]:
-    """Serve the metrics of this host in a `with` block; a port that is taken is only logged."""
+    """Serve the metrics of this host in a `with` block; log a warning if the port is taken."""
     if not settings.metrics_port:
         yield
         return
@@ -58,7 +58,7 @@ def exporting(settings: Settings) -> Iterator[None]:
         log.warning("no metrics", address=f"{host}:{port}", error=str(error))
         yield
         return
-    # Not before the port is ours: another supervisor may still serve these files.
+    # Only once the port is ours: another supervisor may still serve these files.
     for path in folder.glob("*.db"):
         path.unlink(missing_ok=True)
     try:

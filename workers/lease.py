@@ -1,11 +1,10 @@
-"""A lease in the lake: one process holds it at most, on any host, and it ends with its holder.
+"""A lease in the lake: at most one process on any host holds it, and it expires with its holder.
 
-A lease is a row of files `leases/NAME/00000001.json`, each created once; the highest is the one
-that counts. Its holder renews it: it writes `leases/NAME/00000001.beat` over again and again. A
-process that wants the lease watches that file by its own clock. While it changes, the holder lives.
-When it has not changed for a while, the process creates the next file, which only one process can.
-So no clock of one host is ever compared with that of another, and nothing but the creation of a
-file has to be exclusive.
+A lease is a row of files `leases/NAME/00000001.json`, each created once; the highest is current.
+Its holder renews it by rewriting `leases/NAME/00000001.beat`. A process that wants the lease
+watches that file by its own clock. While it changes, the holder is alive. Once it has not changed
+for EXPIRY_S, the process creates the next file, which only one process can do. So no clock of one
+host is ever compared with that of another, and only the creation of a file has to be exclusive.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _held: dict[tuple[str, str], Lease] = {}
 
 
 class LeaseLostError(TransientError):
-    """This process was stopped for so long that another has taken its lease."""
+    """Another process has taken this process's lease while it was suspended."""
 
 
 @dataclass(slots=True)
@@ -47,16 +46,16 @@ class Lease:
     name: str
     number: int
     renewed_at: float
-    """When the last renewal was begun, in monotonic seconds."""
+    """Start of the last renewal, in monotonic seconds."""
     renewals: int = 0
 
     @property
     def path(self) -> str:
-        """The file that names its holder."""
+        """The file that names the holder."""
         return f"{folder(self.name)}/{self.number:08d}.json"
 
     def renew(self) -> None:
-        """Show processes that watch the lease that its holder lives."""
+        """Rewrite the beat file, so that waiting processes see that the holder is alive."""
         begun = time.monotonic()
         self.renewals += 1
         path = self.path.replace(".json", ".beat")
@@ -64,16 +63,16 @@ class Lease:
         self.renewed_at = begun
 
     def check(self) -> None:
-        """Raise LeaseLostError unless this process still holds the lease, before it writes."""
+        """Raise LeaseLostError if this process has lost the lease; call it before writing."""
         others = [number for number in numbers(self.lake, self.name) if number > self.number]
         if others or time.monotonic() - self.renewed_at > EXPIRY_S / 2:
             raise LeaseLostError(
-                f"this {self.name} stood still and another process may have taken over; nothing is "
-                "lost, and the same command goes on"
+                f"this {self.name} was suspended and another process may have taken over; "
+                "nothing is lost, and the same command continues"
             )
 
     def release(self) -> None:
-        """Release the lease: a holder that says so need not be watched."""
+        """Release the lease, so that the next process need not wait for it to expire."""
         with suppress(NightgridError):
             write_json(self.lake, self.path, {"ended": True}, durable=False)
             self.lake.delete(self.path.replace(".json", ".beat"), durable=False)
@@ -87,28 +86,28 @@ def check_held(lake: Lake, name: str) -> None:
 
 
 def folder(name: str) -> str:
-    """Name the folder of a lease."""
+    """Return the folder of a lease."""
     return f"leases/{name}"
 
 
 def numbers(lake: Lake, name: str) -> list[int]:
-    """List the numbers that were taken, in their order."""
+    """List the numbers taken so far, in order."""
     found = filter(None, map(_NUMBER.search, lake.list(folder(name))))
     return sorted(int(match[1]) for match in found)
 
 
 @contextmanager
 def holding(lake: Lake, name: str, refusal: str) -> Iterator[Lease]:
-    """Hold a lease while the body runs, and renew it in a thread.
+    """Hold a lease while the body runs; a thread renews it.
 
-    Raises TransientError with the refusal as soon as another holder has shown that it lives.
+    Raises TransientError(refusal) as soon as another holder proves to be alive.
     """
     lease = acquire(lake, name, refusal)
     stop = threading.Event()
 
     def keep() -> None:
         while not stop.wait(RENEW_EVERY_S):
-            # A lake that fails for long is noticed by `check`.
+            # `check` notices a lake that fails for long.
             with suppress(NightgridError):
                 lease.renew()
 
@@ -125,9 +124,9 @@ def holding(lake: Lake, name: str, refusal: str) -> Iterator[Lease]:
 
 
 def acquire(lake: Lake, name: str, refusal: str) -> Lease:
-    """Acquire a lease without a holder, or one that was not renewed for EXPIRY_S.
+    """Acquire a lease that is free or was not renewed for EXPIRY_S.
 
-    Raises TransientError with the refusal while another process holds it.
+    Raises TransientError(refusal) while another process holds it.
     """
     while True:
         taken = numbers(lake, name)
@@ -138,8 +137,8 @@ def acquire(lake: Lake, name: str, refusal: str) -> Lease:
         holder = canonical_json({"holder": uuid.uuid4().hex})
         if not lake.create_bytes(lease.path, f"{holder}\n".encode("ascii")):
             continue
-        # The list may be old: another process may have taken this number and deleted it long ago,
-        # which only a second look shows.
+        # The list may be stale: another process may have taken this number and deleted it long ago;
+        # only listing again shows that.
         if numbers(lake, name)[-1] != number:
             lake.delete(lease.path, durable=False)
             continue
@@ -151,7 +150,7 @@ def acquire(lake: Lake, name: str, refusal: str) -> Lease:
 
 
 def _is_held(lake: Lake, name: str, number: int) -> bool:
-    """Watch a lease until its holder shows that it lives, or has not for EXPIRY_S."""
+    """Watch a lease until its holder renews it (True) or EXPIRY_S has passed (False)."""
     path = f"{folder(name)}/{number:08d}"
     begun = time.monotonic()
     first = read_hint(lake, f"{path}.beat", dict)

@@ -1,8 +1,8 @@
 """The log: structlog, configured once, for our events and for the loggers of libraries.
 
-An event is a fixed text; fields say the rest, and ids that structlog.contextvars has bound. Lines
-go to standard error or to a file, never to standard output, which holds answers alone. A text from
-outside can neither begin a line nor move the cursor of a terminal, and no line holds a secret.
+An event is a fixed text; its fields and the ids bound by structlog.contextvars hold the details.
+Lines go to standard error or a file, never to standard output, which is for answers. Text from
+outside can neither start a line nor move a terminal's cursor, and secrets are masked.
 docs/reference/logs.md lists every event.
 """
 
@@ -28,7 +28,7 @@ from nightgrid.workers.processes import begin_log
 LogFormat = Literal["console", "json"]
 FORMAT_VARIABLE = "NIGHTGRID_LOG_FORMAT"
 CARRIED = ("request", "night")
-"""Ids that travel in the header of a message: a worker cannot know them otherwise."""
+"""Ids that travel in a message header, because a worker has no other way to know them."""
 
 _HIDDEN = "***"
 _SECRET_NAME = re.compile(r"pass(word|wd)?$|secret|token|api_?key|authorization", re.IGNORECASE)
@@ -38,7 +38,7 @@ _SECRETS = re.compile(
     r"|(?P<header>(?i:\b(?:bearer|basic) +))[\w.~+/=-]{8,}"
     r"|(?P<field>(?i:\b[\w-]*(?:password|secret|token|access_key|api_?key)[\w-]*)=)[^&\s'\"]+"
 )
-"""The password of a URL, a key of the HTTP service, an Authorization header, NAME=SECRET."""
+"""A password in a URL, a key of the HTTP service, an Authorization header, NAME=SECRET."""
 _FIRST = ("timestamp", "level", "logger", "event")
 
 
@@ -47,40 +47,40 @@ class _Output:
     path: Path | None = None
     """A file; None: standard error."""
     format: LogFormat | None = None
-    """None: as FORMAT_VARIABLE says, else for people on a terminal and as JSON elsewhere."""
+    """None: what FORMAT_VARIABLE says, else `console` on a terminal and `json` elsewhere."""
 
 
 _output = _Output()
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """Return the logger of one part of the program."""
+    """Return the logger for one part of the program."""
     return cast("FilteringBoundLogger", structlog.get_logger().bind(logger=name))
 
 
 def use_format(given: LogFormat | None) -> None:
-    """Set the format of this process's lines; None leaves it to the environment and the output."""
+    """Set the log format of this process; None leaves it to the environment and the output."""
     _output.format = given
 
 
 def chosen_format() -> str | None:
-    """Return the format that was asked for; None if the output decides."""
+    """Return the format that was set explicitly; None if the output decides."""
     return _output.format or os.environ.get(FORMAT_VARIABLE) or None
 
 
 def log_path() -> Path | None:
-    """Return the file that the lines of this process go to; None: standard error."""
+    """Return the file that this process logs to; None: standard error."""
     return _output.path
 
 
 def log_to(path: Path | None) -> None:
-    """Send the lines of this process to a file from now on."""
+    """Send this process's log to a file from now on."""
     _output.path = path
 
 
 @contextmanager
 def logged_to(path: Path) -> Iterator[None]:
-    """Send every line to a file in a `with` block, which leaves standard error to people."""
+    """Log to a file in a `with` block, which keeps standard error for people."""
     with suppress(OSError):
         begin_log(path)
     before = log_path()
@@ -92,18 +92,18 @@ def logged_to(path: Path) -> Iterator[None]:
 
 
 def carried() -> dict[str, str]:
-    """Return the bound ids that travel in the header of a message."""
+    """Return the bound ids that travel in a message header."""
     ids = get_contextvars()
     return {name: str(ids[name]) for name in CARRIED if name in ids}
 
 
 def bind_carried(header: Mapping[str, str] | None) -> None:
-    """Bind the ids of a message's header."""
+    """Bind the ids of a message header."""
     bind_contextvars(**(header or {}))
 
 
 def take_over_logging(level: int, quiet: Sequence[str] = ()) -> None:
-    """Write logs of libraries as the same lines; `quiet` libraries log warnings only."""
+    """Route the logs of libraries through ours; `quiet` libraries log warnings only."""
     handler = _Handler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -119,12 +119,12 @@ def take_over_logging(level: int, quiet: Sequence[str] = ()) -> None:
 
 
 class _Lines:
-    """Writes rendered lines to the output. On a full disk a line is lost, and never the work."""
+    """Writes rendered lines to the output. On a full disk a line is lost, never the work."""
 
     def msg(self, text: str) -> None:
         with suppress(OSError, ValueError):
             if _output.path is None:
-                # Looked up for each line: tests that capture the stream replace it.
+                # Looked up for each line, because tests that capture the stream replace it.
                 sys.stderr.write(f"{text}\n")
                 sys.stderr.flush()
             else:
@@ -143,13 +143,13 @@ class _Handler(logging.Handler):
 
 
 def _clean(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Add the process, hide secrets, and order what every line has."""
+    """Add the process id, mask secrets, and put the common fields first."""
     ordered = {name: event.pop(name) for name in _FIRST if name in event}
     return _clean_items({**ordered, **event, "pid": os.getpid()})
 
 
 def _without_secrets(value: Any) -> Any:
-    """Hide secrets in a value, which becomes a text unless JSON has its type."""
+    """Mask secrets in a value; values without a JSON type become text."""
     if isinstance(value, Mapping):
         return _clean_items(value)
     if isinstance(value, list | tuple):
@@ -168,7 +168,7 @@ def _clean_items(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _escaped(value: Any) -> Any:
-    """Escape line ends and what moves a cursor."""
+    """Escape line ends and cursor movements."""
     if value is None or isinstance(value, int | float):
         return value
     text = value if isinstance(value, str) else repr(value)
@@ -196,7 +196,7 @@ def _render(logger: WrappedLogger, method: str, event: EventDict) -> str:
     trace = event.pop("exception", "")
     event = {_escaped(name): _escaped(value) for name, value in event.items()}
     line = _CONSOLES[coloured and not os.environ.get("NO_COLOR")](logger, method, event)
-    # What an exception says cannot look like a line of the log.
+    # An exception's text cannot pass for a log line.
     return "\n".join([line, *(f"    | {_escaped(part)}" for part in trace.splitlines())])
 
 

@@ -1,8 +1,8 @@
 """Metrics of workers, drivers and the keeper, by prometheus-client.
 
-Each process counts for itself. Where a host exports metrics, its processes share their values
-through files, and one port serves their sum (nightgrid.workers.exporter). Label values are names of
-ours alone, so that the number of series is bounded.
+Each process keeps its own counts. If a host exports metrics, its processes share their values
+through files, and one port serves the sum (nightgrid.workers.exporter). Label values are names from
+our code only, so that the number of series is bounded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.registry import GAMES
 
-# When a counter was created answers no question, and doubles the lines.
+# Creation times of counters are of no use here and would double the lines.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 TASK_BUCKETS_S = (0.01, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
@@ -33,10 +33,10 @@ ROWS = Counter(
     ["game", "status"],
 )
 STATES = Counter(
-    "nightgrid_states_total", "States that solvers kept; its rate is the states a second.", ["game"]
+    "nightgrid_states_total", "States that solvers kept; its rate is states per second.", ["game"]
 )
 KERNEL_SECONDS = Counter(
-    "nightgrid_kernel_seconds_total", "Seconds that solvers took for them.", ["game"]
+    "nightgrid_kernel_seconds_total", "Seconds that solvers spent on them.", ["game"]
 )
 CHUNKS = Counter(
     "nightgrid_chunks_total",
@@ -45,7 +45,7 @@ CHUNKS = Counter(
 )
 REFUSALS = Counter(
     "nightgrid_refusals_total",
-    "Chunks and jobs that a worker could not work for reasons of its own.",
+    "Chunks and jobs that a worker refused for reasons of its own.",
     ["task"],
 )
 KEEPER_POLL = Gauge(
@@ -64,7 +64,7 @@ for _game in GAMES:
 
 
 def count_rows(game: str, statuses: Mapping[str, int], states: int = 0, kernel_ns: int = 0) -> None:
-    """Count rows of a game by status, and what they took."""
+    """Count rows of a game by status, with their states and kernel time."""
     for status, rows in statuses.items():
         ROWS.labels(game, status).inc(rows)
     STATES.labels(game).inc(states)

@@ -1,4 +1,4 @@
-"""Processes on this machine: children that never outlive us, and locks that one holds at a time."""
+"""Child processes that never outlive us, and locks between processes of this machine."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _UNWRITABLE = frozenset(
 )
 """Errnos of an unwritable folder; a full disk is not among them."""
 LOG_BYTES_MAX = 16 * 1024**2
-"""A log that has grown beyond this is set aside when its process is started again."""
+"""A log larger than this is rotated when its process restarts."""
 
 
 def die_with_parent(*, parent: int | None = None) -> None:
-    """Ask Linux to kill this process when its parent dies; elsewhere do nothing.
+    """Ask Linux to kill this process when its parent dies; do nothing on other systems.
 
-    With `parent`, the expected process id of the parent, it dies at once if that one is dead.
+    With `parent`, the expected process id of the parent, it exits at once if that one is dead.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -39,13 +39,13 @@ def die_with_parent(*, parent: int | None = None) -> None:
 
 
 def lower_priority(steps: int) -> None:
-    """Let this process and its children give way: each step is worth a factor of 1.25."""
+    """Lower the priority of this process and its children; each step is worth a factor of 1.25."""
     with contextlib.suppress(OSError):
         level = os.nice(steps)
         if sys.platform == "linux":
-            # What a request wakes goes first.
+            # Processes that requests wait for go first.
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-            # Where sessions share cores by groups, a nice level counts within one alone.
+            # Under autogroup scheduling, nice levels only count within one session.
             Path("/proc/self/autogroup").write_text(str(level))
 
 
@@ -63,11 +63,11 @@ def spawn(
     stdin_pipe: bool = False,
     nice: int = 0,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a process group of its own, with its output appended to a file.
+    """Start a command in its own process group, with its output appended to a file.
 
-    Without a file it writes to our standard output. It dies with the thread that called this
-    (Linux), unless `stdin_pipe` gives it a pipe as standard input, which closes when this process
-    ends, however it ends. Raises OSError.
+    Without a file it inherits our standard output. It dies with the calling thread (Linux). With
+    `stdin_pipe` it gets a pipe as standard input instead, which closes when this process ends,
+    however it ends. Raises OSError.
     """
     if log_path is not None:
         begin_log(log_path)
@@ -79,14 +79,14 @@ def spawn(
             stderr=subprocess.STDOUT,
             env=None if env is None else dict(env),
             start_new_session=True,
-            # The child imports nothing, and other threads (metrics, the watch of a server) hold no
-            # lock of ours: it cannot deadlock before it executes the command.
+            # Safe from deadlock: the child imports nothing before exec, and no other thread
+            # (metrics, server monitor) holds a lock of ours.
             preexec_fn=None if stdin_pipe else partial(_begin_child, os.getpid(), nice),  # noqa: PLW1509
         )
 
 
 def begin_log(path: Path) -> None:
-    """Make the folder of a log, and set aside a log that has become too long."""
+    """Create the folder of a log, and rotate a log that has become too long."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
         path.replace(path.with_suffix(".log.1"))
@@ -95,7 +95,7 @@ def begin_log(path: Path) -> None:
 def end_group(
     process: subprocess.Popen[bytes], *signals: tuple[signal.Signals, float]
 ) -> int | None:
-    """Send each signal to a process and wait its seconds; then kill what is left of its group.
+    """Send each signal to a process and wait its seconds, then kill what is left of its group.
 
     Returns the exit code.
     """
@@ -109,13 +109,13 @@ def end_group(
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill whatever is left of a process's group, the process included."""
+    """Kill what is left of a process's group, including the process."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def wait(process: subprocess.Popen[Any], seconds: float) -> bool:
-    """Wait until a process has ended; return whether it has."""
+    """Wait for a process to end; return whether it did."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
     return process.poll() is not None
@@ -123,10 +123,10 @@ def wait(process: subprocess.Popen[Any], seconds: float) -> bool:
 
 @contextmanager
 def locked(folder: Path, name: str, refusal: str) -> Iterator[None]:
-    """Hold the lock `name` of a folder on this machine's disk while the body runs.
+    """Hold the lock `name` of a folder on a local disk while the body runs.
 
-    Raises TransientError with the refusal while another process holds it, PermanentError if the
-    folder cannot be made or written.
+    Raises TransientError(refusal) while another process holds it, PermanentError if the folder
+    cannot be created or written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -146,5 +146,5 @@ def locked(folder: Path, name: str, refusal: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # The file stays: unlinking it would let a third process lock another file of its name.
+        # The file stays: unlinking it would let a third process lock a new file of the same name.
         os.close(descriptor)

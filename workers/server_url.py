@@ -1,4 +1,4 @@
-"""The URL of a configured server: its check, and how Celery reads it."""
+"""Validate the URL of a configured server, and convert it for Celery."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from urllib.parse import parse_qsl, urlsplit
 from nightgrid.solvers.errors import PermanentError
 
 VARIABLE = "NIGHTGRID_REDIS_URL"
-"""The setting that holds it, as sentences name it."""
+"""The setting, as messages name it."""
 TLS_SCHEME = "rediss"
 VERIFIED = "ssl_cert_reqs=required"
 
 
 def checked_url(url: str) -> str:
-    """Return the URL of a server. Raises PermanentError if redis-py cannot read it."""
+    """Return the URL of a server. Raises PermanentError if redis-py cannot parse it."""
     import redis
 
     try:
         redis.ConnectionPool.from_url(url).make_connection()
     except (ValueError, TypeError, redis.RedisError) as error:
-        # What redis-py says of it may hold a part of a password.
+        # redis-py's message may contain part of a password.
         raise PermanentError(
             f"{VARIABLE} cannot be read; expected redis://HOST:PORT, rediss://HOST:PORT or "
             "unix://PATH, with options of redis-py"
@@ -29,24 +29,24 @@ def checked_url(url: str) -> str:
 
 
 def celery_url(url: str) -> str:
-    """Write the URL as Celery reads it."""
+    """Return the URL in Celery's dialect."""
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
     if parts.scheme == "unix":
         return f"redis+socket://{parts.path}?virtual_host={options.get('db', '0')}"
     if parts.scheme != TLS_SCHEME or "ssl_cert_reqs" in options:
         return url
-    # redis-py verifies certificates unless it is told not to, kombu verifies none unless told to.
+    # redis-py verifies certificates by default, kombu does not.
     return parts._replace(query=f"{parts.query}&{VERIFIED}".lstrip("&")).geturl()
 
 
 def distrust(error: BaseException | None) -> str | None:
-    """Return why there is no TLS with a server; None where that is not what failed."""
+    """Return why TLS with a server failed; None if the error is not about TLS."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             why = str(error.verify_message).rstrip(".")
             return (
-                f"its certificate is refused ({why}); expected one for its name, of an authority "
+                f"its certificate is refused ({why}); expected one for its name, from an authority "
                 f"that ssl_ca_certs in {VARIABLE} names or that this machine trusts"
             )
         if isinstance(error, ssl.SSLError):

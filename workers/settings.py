@@ -39,22 +39,22 @@ from nightgrid.workers.tuning import Tuning
 TOTAL_SECONDS = 4 * 3600.0
 TOTAL_BYTES = 32 * 1024**3
 SOLUTION_BYTES = 8 * 1024**3
-"""What an on-demand job may cost altogether, unless it is set."""
+"""Default limit of what an on-demand job may cost in total."""
 
 BAD_SETTINGS = 3
-"""Exit code of a program whose settings are wrong, as that of `nightgrid`."""
+"""Exit code of a program with invalid settings, the same as that of `nightgrid`."""
 BROKER_CONNECT_SECONDS = 2.0
 STOP_MARGIN_SECONDS = 5.0
-"""A worker that hands its work back, and the server after it, need this long to end."""
+"""Time that a worker that hands its work back, and then the server, need to stop."""
 BROKER_SOCKET_SECONDS = 10.0
-"""A server that does not answer within this time counts as dead."""
+"""A server that does not answer within this time is considered dead."""
 
 NO_GAMES = ","
-"""A list of games that has none, as a variable: an empty one counts as unset."""
+"""An empty list of games as a variable; an empty variable counts as unset."""
 
 
 SOCKET_PATH_BYTES = 100
-"""Longest path of a unix socket that every platform takes (macOS: 104, Linux: 108)."""
+"""Longest path of a unix socket that every platform accepts (macOS: 104, Linux: 108)."""
 
 
 class Settings(BaseSettings):
@@ -74,69 +74,69 @@ class Settings(BaseSettings):
     """Server to use; unset means the embedded one. redis://, rediss:// (TLS, whose certificate is
     verified; ?ssl_ca_certs=FILE names its authority) or unix://."""
     var_dir: Path | None = None
-    """Folder for the embedded server, logs and locks; default: var/<lake> beside the lake, where a
-    link leads."""
+    """Folder for the embedded server, logs and locks; default: var/<lake> next to the lake, after
+    resolving links."""
     key_prefix: str = "nightgrid:"
-    """Starts every key of ours in Redis; the id of the lake follows it."""
+    """Prefix of all our keys in Redis, followed by the id of the lake."""
     log_format: Literal["console", "json"] | None = None
-    """How lines of the log are written: `console`, for people, or `json`, one object a line. Unset:
-    `console` on a terminal and `json` elsewhere."""
+    """Format of log lines: `console`, for people, or `json`, one object a line. Unset: `console` on
+    a terminal and `json` elsewhere."""
     trace_url: str | None = None
-    """Collector of traces that speaks OTLP over HTTP, such as http://127.0.0.1:4318; unset: no
+    """OTLP collector over HTTP that receives traces, such as http://127.0.0.1:4318; unset: no
     traces. Needs the extra `trace`."""
 
     metrics_port: int | None = Field(default=None, ge=1, le=65535)
     """Port on which a host with workers serves the metrics of all its workers, drivers and keeper
-    for Prometheus; unset: they are not kept."""
+    for Prometheus; unset: no metrics are kept."""
     metrics_host: str = "127.0.0.1"
-    """Address of that port. Metrics want no key: beyond loopback a firewall keeps others out."""
+    """Address of that port. Metrics need no key: beyond loopback, put it behind a firewall."""
 
     games: str = ",".join(GAMES)
-    """Games, separated by commas, whose kernels and default words a worker loads before it begins.
-    It solves the others too, and loads them when the first is asked for. `NIGHTGRID_GAMES=,`, or
-    `games = ""` in the file, loads none ahead."""
+    """Games, separated by commas, whose kernels and default words a worker loads at startup. It
+    solves the others too and loads them on first use. `NIGHTGRID_GAMES=,`, or `games = ""` in the
+    file, preloads none."""
     rank: bool = False
-    """Whether nights rank the boards of Strands by how likely each cover was meant, and workers
-    open what ranks before they begin."""
+    """Whether nights rank the Strands boards by how likely each cover was meant, in which case
+    workers load the ranker at startup."""
     batch_processes: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1, le=1024)
-    """Children of the batch worker."""
+    """Child processes of the batch worker."""
     interactive_processes: int = Field(default=1, ge=1, le=64)
-    """Children of the worker that serves on-demand solves alone."""
+    """Child processes of the worker that serves only on-demand solves."""
 
     budget_nodes: int = Field(default=10**12, ge=1)
     budget_table_bytes: int = Field(default=2 * 1024**3, ge=1)
     budget_seconds: float = Field(default=90.0, gt=0)
-    """What one job or part may spend at most; also the longest a chunk of one row runs."""
+    """Most that one job or part may spend; also the longest that a chunk of one row runs."""
     budget_solution_bytes: int = Field(default=SOLUTION_BYTES, ge=1)
-    """Solutions that one job may list, as bytes of JSON: what has more is over budget."""
+    """Solutions that one job may list, in bytes of JSON; a job with more is over budget."""
     soft_shutdown_seconds: float = Field(default=10.0, ge=0)
-    """A stopping worker lets its tasks run this long before it hands them back."""
+    """How long a stopping worker lets its tasks run before it hands them back."""
     broker_patience_seconds: float = Field(default=60.0, ge=0)
-    """The driver gives up on a dead broker after this time, and so does a process that starts
-    workers for one that NIGHTGRID_REDIS_URL names."""
+    """How long the driver retries a dead broker before it gives up; the same for a process that
+    starts workers for the server of NIGHTGRID_REDIS_URL."""
     attempts_max: int = Field(default=4, ge=2)
     """Failed attempts at a chunk of one row after which its job is poison. A chunk of many rows is
-    halved after two, and each half starts at its first attempt."""
+    halved after two failures, and each half starts counting from zero."""
     ondemand_seconds: float = Field(default=5.0, gt=0)
-    """What a small job on demand may take; over it, it comes back divided or alone."""
+    """Time limit of a small on-demand job; over it, the job is divided or gets its own task."""
     ondemand_table_bytes: int = Field(default=512 * 1024**2, ge=1)
-    """Bytes of tables that an on-demand solve may take in one task; over them, it becomes a run."""
+    """Bytes of tables that an on-demand solve may use in one task; over them, it becomes a run."""
     ondemand_wait_seconds: float = Field(default=300.0, gt=0)
-    """The HTTP service takes no new job that would wait longer than this for the jobs before it;
-    `nightgrid submit` on a lake takes it."""
+    """The HTTP service refuses a new job that would wait longer than this for the jobs before it;
+    `nightgrid submit` on a lake accepts it."""
     ondemand_total_seconds: float = Field(default=TOTAL_SECONDS, gt=0)
-    """Kernel time of an on-demand job over all of its parts; what takes longer is over budget."""
+    """Kernel time of an on-demand job over all its parts; over it, the job is over budget."""
     ondemand_total_bytes: int = Field(default=TOTAL_BYTES, ge=1)
-    """Bytes in the lake that the states of an on-demand job may take at once; more is over
-    budget."""
+    """Bytes in the lake that the states of an on-demand job may occupy at once; a job that needs
+    more is over budget."""
     http_hosts: str = ""
-    """Names, separated by commas, by which requests may call the HTTP service; unset: names of this
-    machine alone where it listens on loopback, any name elsewhere."""
+    """Host names, separated by commas, under which the HTTP service accepts requests; unset: only
+    names of this machine when it listens on loopback, any name otherwise."""
     http_keys: bool = False
-    """Whether the HTTP service wants a key on loopback too, as it does where it listens elsewhere:
-    behind a proxy, for instance."""
+    """Whether the HTTP service requires a key on loopback too, for instance behind a proxy. On
+    other addresses it always does."""
     http_connections: int = Field(default=1000, ge=16)
-    """Clients that may be connected to the HTTP service at once: over that requests get 503."""
+    """Concurrent connections to the HTTP service; further requests get 503."""
     http_body_bytes: int = Field(default=1024**2, ge=1024)
     """Largest body of a request to the HTTP service."""
     http_board_size: int = Field(default=2048, ge=1)
@@ -146,15 +146,15 @@ class Settings(BaseSettings):
     """Expected seconds of one core above which a requested board is refused before it is queued."""
 
     worker_logs: Literal["files", "stdout"] = "files"
-    """Where the processes of `nightgrid worker` write: each into a file of its own under logs/
-    beside the lake, or all to standard output, which containers expect."""
+    """Where the processes of `nightgrid worker` log: each to its own file under logs/ next to the
+    lake, or all to standard output, as containers expect."""
     night_report: bool = True
-    """Whether a night ends with a report in the lake, whatever started it: reports/report.html."""
+    """Whether a night, however started, ends with a report in the lake: reports/report.html."""
     runs_kept_days: float = Field(default=90.0, ge=0)
-    """The files of a run that ended this many days ago are deleted; its results stay."""
+    """Days after which the files of an ended run are deleted; its results stay."""
 
     tuning: Tuning = Tuning()
-    """Constants, which tests replace; no setting."""
+    """Constants that tests replace; not a setting."""
 
     @classmethod
     def settings_customise_sources(
@@ -165,15 +165,15 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - no .env file is read
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - nor a folder of secrets
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Let options go before the environment, and the environment before nightgrid.toml."""
+        """Rank options above the environment, and the environment above nightgrid.toml."""
         told = read_config(config_path(), setting_fields())
         return init_settings, env_settings, InitSettingsSource(settings_cls, told)
 
     @field_validator("lake")
     @classmethod
     def _absolute(cls, value: str) -> str:
-        # What is no URL is a path, whatever characters it has. A URL without its slashes is
-        # neither, and is refused where the place is looked at.
+        # Anything that is not a URL is a path, whatever characters it has. A URL without its
+        # slashes is neither; it is refused when the lake is opened.
         is_path = "://" not in value and lacks_slashes(value) is None
         return str(Path(value).expanduser().absolute()) if is_path else value
 
@@ -211,7 +211,7 @@ class Settings(BaseSettings):
 
     @property
     def budget(self) -> Budget:
-        """What one job or part may spend."""
+        """Most that one job or part may spend."""
         return Budget(
             nodes=self.budget_nodes,
             table_bytes=self.budget_table_bytes,
@@ -220,12 +220,12 @@ class Settings(BaseSettings):
 
     @property
     def batch_slice_seconds(self) -> float:
-        """The longest that a slice of rows can take."""
+        """Longest time that a slice of rows can take."""
         return self.tuning.batch_slice_rows * self.tuning.batch_row_seconds
 
     @property
     def hard_limit_seconds(self) -> float:
-        """A task that runs longer is killed with its process."""
+        """Time after which a task is killed with its process."""
         longest = max(
             self.budget_seconds, self.tuning.batch_chunk_seconds + self.batch_slice_seconds
         )
@@ -233,22 +233,22 @@ class Settings(BaseSettings):
 
     @property
     def visibility_timeout_seconds(self) -> int:
-        """Redis gives a message that no worker acknowledged to another one after this time."""
+        """Time after which Redis redelivers a message that no worker has acknowledged."""
         return round(self.tuning.visibility_factor * self.hard_limit_seconds)
 
     @property
     def stop_seconds(self) -> float:
-        """How long processes that stop are waited for before they are killed."""
+        """How long to wait for stopping processes before they are killed."""
         return self.soft_shutdown_seconds + STOP_MARGIN_SECONDS
 
     @property
     def game_names(self) -> tuple[str, ...]:
-        """The games that a worker loads before it begins."""
+        """Games that a worker loads at startup."""
         return _names(self.games)
 
     @property
     def window(self) -> int:
-        """Chunks in flight at most."""
+        """Most chunks in flight."""
         return self.tuning.window_chunks or 4 * self.batch_processes
 
     @property
@@ -260,29 +260,29 @@ class Settings(BaseSettings):
 
     @property
     def driver_log_path(self) -> Path:
-        """Log of the process that drives a run, where people look at the terminal."""
+        """Log of the process that drives a run, for when the terminal shows progress."""
         return self.side_dir / "logs" / "driver.log"
 
     @property
     def socket_path(self) -> Path:
-        """Unix socket of the embedded server: in the side folder, unless its path is too long."""
+        """Unix socket of the embedded server; in the side folder unless its path is too long."""
         return socket_path(self.side_dir)
 
     @property
     def server_url(self) -> str:
-        """URL of the server in use, as redis-py reads it. May hold a password: never log it."""
+        """URL of the server in use, for redis-py. It may contain a password: never log it."""
         if self.redis_url is None:
             return f"unix://{quote(str(self.socket_path))}?db=0"
         return checked_url(self.redis_url.get_secret_value())
 
     @property
     def broker_url(self) -> str:
-        """The same URL as Celery reads it."""
+        """The same URL for Celery."""
         return celery_url(self.server_url)
 
     def environment(self) -> dict[str, str]:
-        """Write the settings as environment variables, so that child processes share them."""
-        # What is unset here stays unset there, whatever folder a child works in.
+        """Return the settings as environment variables, so that child processes share them."""
+        # What is unset here stays unset there, whatever the child's working folder.
         env: dict[str, str] = {CONFIG_VARIABLE: NO_CONFIG}
         for name in setting_fields():
             value = getattr(self, name)
@@ -302,10 +302,10 @@ def setting_fields() -> dict[str, FieldInfo]:
 
 
 def load_settings(**given: Any) -> Settings:
-    """Read the settings; options that are not None go before all else.
+    """Load the settings; options that are not None override everything else.
 
-    Raises PermanentError, in one sentence, for each value that is wrong: where it stands, what it
-    is and what was expected; and for a variable or a key of the file that is no setting.
+    Raises PermanentError with one sentence for each invalid value (where it is set, what it is and
+    what was expected), and for an unknown variable or key of the file.
     """
     options = {name: value for name, value in given.items() if value is not None}
     check_variables(setting_fields())
@@ -318,16 +318,16 @@ def load_settings(**given: Any) -> Settings:
 
 
 def program_settings() -> Settings:
-    """Read the settings of a program that stands by itself: a worker, the keeper, a supervisor.
+    """Load the settings of a standalone program: a worker, the keeper, a supervisor.
 
-    Its log is written as they say. Ends it with one sentence and BAD_SETTINGS where one is wrong.
+    Configures its log too. Exits with one sentence and BAD_SETTINGS if a setting is invalid.
     """
     try:
         settings = load_settings()
     except PermanentError as error:
         sys.stderr.write(f"nightgrid: {error}\n")
         raise SystemExit(BAD_SETTINGS) from error
-    # A process whose settings are wrong ends before it loads what writes its log.
+    # Exit on invalid settings before loading what configures the log.
     from nightgrid.workers.logs import use_format
 
     use_format(settings.log_format)
@@ -339,11 +339,11 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def side_folder(lake: str) -> Path:
-    """Name the side folder of a lake for which no other one is set; it is never part of the lake.
+    """Return the default side folder of a lake; it is never part of the lake.
 
-    It is beside a local lake, where the folder really lies: two paths to one lake, of which one is
-    a link, share a server. A lake in an object store has one in the current folder, named by its
-    URL without options.
+    For a local lake it is next to the folder after resolving links, so that two paths to one lake
+    share a server. For an object store it is in the current folder, named after the URL without
+    options.
     """
     scheme, is_url, _ = lake.partition("://")
     if not is_url or scheme == "file":
@@ -355,9 +355,10 @@ def side_folder(lake: str) -> Path:
 
 
 def socket_path(folder: Path) -> Path:
-    """Name the unix socket of the embedded server: in a side folder, unless its path is too long.
+    """Return the unix socket of the embedded server; in the side folder unless its path is too
+    long.
 
-    Else it is in a folder of its own in the system's folder for temporary files.
+    In that case it is in its own folder under the system's temporary folder.
     """
     path = folder / "server" / "server.sock"
     if len(os.fsencode(path)) <= SOCKET_PATH_BYTES:

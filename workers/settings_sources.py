@@ -1,7 +1,8 @@
-"""Where settings come from: options, the environment, nightgrid.toml; and what is wrong with one.
+"""Where settings come from (options, the environment, nightgrid.toml), and error messages for them.
 
-An option goes before the environment, the environment before the file, the file before the
-default. The file is the one that NIGHTGRID_CONFIG names, else nightgrid.toml in the current folder.
+Options override the environment, the environment overrides the file, and the file overrides the
+defaults. The file is the one that NIGHTGRID_CONFIG names, else nightgrid.toml in the current
+folder.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ PREFIX = "NIGHTGRID_"
 CONFIG_VARIABLE = "NIGHTGRID_CONFIG"
 CONFIG_NAME = "nightgrid.toml"
 NO_CONFIG = os.devnull
-"""What NIGHTGRID_CONFIG says where no file is to be read: child processes have every setting in
-their environment."""
+"""Value of NIGHTGRID_CONFIG that disables the file: child processes get every setting from their
+environment."""
 _NO_SETTINGS = frozenset(
     {"CONFIG", "TUNING", "TRACEBACK", "ARCHIVE", "WORKER_ID", "URL", "API_KEY"}
 )
-"""Variables with the prefix that are no settings: this module's, the command line's, the tests' and
-the workers'."""
+"""Variables with the prefix that are not settings: those of this module, the command line, the
+tests and the workers."""
 _OF_BENCHMARKS = "CHAOS_"
 _PATHS = ("lake", "var_dir")
-"""Settings that are paths; in a file they are relative to its folder."""
+"""Settings that are paths; relative ones in a file start at the file's folder."""
 _KINDS = {
     bool: "true or false",
     int: "a whole number",
@@ -43,20 +44,20 @@ _KINDS = {
 
 
 def variable(name: str) -> str:
-    """Name the environment variable of a setting."""
+    """Return the environment variable of a setting."""
     return f"{PREFIX}{name.upper()}"
 
 
 def config_path() -> Path | None:
-    """Find the file of settings; None without one.
+    """Return the settings file; None if there is none.
 
-    Raises PermanentError when NIGHTGRID_CONFIG names no file.
+    Raises PermanentError if NIGHTGRID_CONFIG does not name a file.
     """
     named = os.environ.get(CONFIG_VARIABLE, "")
     if named == NO_CONFIG:
         return None
     path = Path(named or CONFIG_NAME).expanduser().absolute()
-    # Behind sudo, the current folder may be one that this user may not enter.
+    # Under sudo, this user may have no access to the current folder.
     with suppress(PermissionError):
         if path.is_file():
             return path
@@ -70,7 +71,7 @@ def config_path() -> Path | None:
 def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     """Read the settings of a file by name.
 
-    Raises PermanentError for a file that is not TOML and for a key that is no setting.
+    Raises PermanentError for a file that is not TOML and for an unknown key.
     """
     if path is None:
         return {}
@@ -91,7 +92,7 @@ def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str,
 
 
 def check_variables(fields: Collection[str]) -> None:
-    """Raise PermanentError for a variable of the environment that is no setting."""
+    """Raise PermanentError for an environment variable with our prefix that is not a setting."""
     for name in sorted(os.environ):
         word = name.removeprefix(PREFIX)
         if word == name or word in _NO_SETTINGS or word.startswith(_OF_BENCHMARKS):
@@ -108,7 +109,7 @@ def _nearest(name: str, fields: Collection[str], prefix: str = "") -> str:
 
 
 def kind_of(field: FieldInfo) -> type:
-    """Name the type of a setting: bool, int, float, Path or str."""
+    """Return the type of a setting: bool, int, float, Path or str."""
     text = str(field.annotation)
     if "Path" in text:
         return Path
@@ -116,7 +117,7 @@ def kind_of(field: FieldInfo) -> type:
 
 
 def expected(field: FieldInfo) -> str:
-    """Write what a setting takes: "a whole number from 1 to 64"."""
+    """Describe what a setting accepts: "a whole number from 1 to 64"."""
     if get_origin(field.annotation) is Literal:
         return " or ".join(map(str, get_args(field.annotation)))
     what = _KINDS[kind_of(field)]
@@ -141,7 +142,7 @@ def faults_of(
     given: Collection[str],
     path: Path | None,
 ) -> Iterator[str]:
-    """Write of each setting that is wrong where it stands, what it is and what was expected."""
+    """Describe each invalid setting: where it is set, what it is and what was expected."""
     for error in errors:
         name = str(error["loc"][0]) if error["loc"] else ""
         if name in given:
@@ -151,16 +152,16 @@ def faults_of(
         else:
             where = f"{path}: {name}"
         if name not in fields:
-            # What settings are together stands in no one place, and the sentence names them.
+            # A rule about several settings has no single place; its message names them.
             yield _said(error)
         elif error["type"] == "value_error":
             yield f"{where} {_said(error)}"
         else:
-            # The input of this one may hold a password.
+            # The input of this error may contain a password.
             shown = "no text" if name == "redis_url" else error["input"]
             yield f"{where} is {shown!s:.40}; expected {expected(fields[name])}"
 
 
 def _said(error: Mapping[str, Any]) -> str:
-    """Take the sentence of the check that failed, without the library's words before it."""
+    """Return the message of the failed check without the library's prefix."""
     return str(error.get("ctx", {}).get("error") or error["msg"])

@@ -1,8 +1,8 @@
-"""Traces by OpenTelemetry: how long each part of a piece of work took, across processes.
+"""Traces by OpenTelemetry: how long each step of a job took, across processes.
 
-One trace goes from the HTTP request through the message to the kernel and the filing of the row.
-Spans of requests are FastAPI's own; those of tasks and of Redis commands come from OpenTelemetry's
-instrumentations. Without NIGHTGRID_TRACE_URL nothing of OpenTelemetry is loaded here.
+One trace follows a job from the HTTP request through the message to the kernel and the stored row.
+Spans of requests are FastAPI's own; those of tasks and Redis commands come from OpenTelemetry's
+instrumentations. Without NIGHTGRID_TRACE_URL OpenTelemetry is never imported.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from nightgrid.solvers.errors import PermanentError
 SERVICE = "nightgrid"
 SEND_EVERY_MS = 1000
 SEND_S = 5.0
-"""Timeout of an export; its spans are lost."""
+"""Timeout of an export; spans that miss it are lost."""
 FLUSH_MS = 2000
 _OFF: AbstractContextManager[None] = nullcontext()
 _tracer: Any = None
 
 
 def begin_tracing(url: str | None, role: str) -> None:
-    """Trace in this process, if a collector is named; `role` names the process there.
+    """Start tracing in this process if a collector is named; `role` names the process there.
 
-    `url` is that of an OTLP collector over HTTP, such as http://127.0.0.1:4318. To be called after
-    a fork: spans are sent by a thread. Raises PermanentError without the extra `trace`.
+    `url` is that of an OTLP collector over HTTP, such as http://127.0.0.1:4318. Call it
+    after a fork: a thread sends the spans. Raises PermanentError without the extra `trace`.
     """
     if not url:
         return
@@ -58,7 +58,7 @@ def begin_tracing(url: str | None, role: str) -> None:
 
 
 def _sampler() -> Any:
-    """Return a sampler that leaves out Redis commands that belong to no request and no task."""
+    """Return a sampler that skips Redis commands outside of any request or task."""
     from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased, Sampler
     from opentelemetry.trace import SpanKind
 
@@ -82,7 +82,7 @@ def _sampler() -> Any:
 
 
 def use_provider(provider: Any, *, tasks: bool = False) -> None:
-    """Trace by this provider, which becomes that of the process; `tasks` traces Celery's, too."""
+    """Use this provider for the process; `tasks` traces Celery's tasks too."""
     global _tracer
     from opentelemetry import trace
     from opentelemetry.instrumentation.celery import CeleryInstrumentor
@@ -92,7 +92,7 @@ def use_provider(provider: Any, *, tasks: bool = False) -> None:
     _tracer = trace.get_tracer(SERVICE, version(SERVICE))
     RedisInstrumentor().instrument()
     if tasks:
-        # Where tasks are worked alone: it never ends the span of a message that is sent by name.
+        # Only in workers: the instrumentation never ends the span of a message sent by name.
         CeleryInstrumentor().instrument()  # type: ignore[no-untyped-call]
 
 
@@ -102,7 +102,7 @@ def is_tracing() -> bool:
 
 
 def span(name: str, **attributes: str | float | None) -> AbstractContextManager[Any]:
-    """Measure a `with` block as part of the current trace; do nothing without traces.
+    """Record a `with` block as a span of the current trace; do nothing if tracing is off.
 
     Attributes that are None are left out.
     """
@@ -114,7 +114,7 @@ def span(name: str, **attributes: str | float | None) -> AbstractContextManager[
 
 
 def describe_span(name: str | None = None, **attributes: str | None) -> None:
-    """Rename the current span, which a library began, and add attributes that are not None."""
+    """Rename the current span, which a library started, and add attributes that are not None."""
     if _tracer is not None:
         from opentelemetry.trace import get_current_span
 
@@ -137,7 +137,7 @@ def trace_header() -> dict[str, str]:
 def continued(
     header: Mapping[str, str], name: str, **attributes: str | float | None
 ) -> AbstractContextManager[Any]:
-    """Measure a `with` block as part of the trace that a header from `trace_header` carries."""
+    """Record a `with` block as a span of the trace in a header from `trace_header`."""
     if _tracer is None:
         return _OFF
     from opentelemetry.propagate import extract
@@ -149,7 +149,7 @@ def continued(
 
 
 def flush_traces() -> None:
-    """Send what is not sent yet, before this process ends without cleaning up."""
+    """Send pending spans; call it before this process exits without cleanup."""
     if _tracer is not None:
         from opentelemetry import trace
 

@@ -1,4 +1,4 @@
-"""Upkeep of a lake: small files of answers are merged, and runs that ended long ago are deleted."""
+"""Upkeep of a lake: merge small files of answers, and delete runs that ended long ago."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RUN = f"{RUNS}/run="
 def tidy(lake: Lake, runs_kept_days: float) -> None:
     """Merge answers, and delete runs that ended more than `runs_kept_days` ago.
 
-    What fails is left to the next call, and logged.
+    Failures are logged and left to the next call.
     """
     try:
         damaged = merge_answers(lake)
@@ -33,14 +33,14 @@ def tidy(lake: Lake, runs_kept_days: float) -> None:
 
 
 def days_ago(days: float) -> dt.datetime:
-    """Return the time so many days ago."""
+    """Return the time that many days ago."""
     return dt.datetime.now(dt.UTC) - dt.timedelta(days=days)
 
 
 def ends_of_runs(lake: Lake) -> dict[str, int | None]:
-    """Return when each run of a lake ended, Unix time in ns; None for one that goes on.
+    """Return when each run of a lake ended, Unix time in ns; None if it has not ended.
 
-    A run ends with its results, or when it is cancelled and its states are dropped.
+    A run ends with its results, or when it is cancelled and its states are deleted.
     """
     stamps = lake.stamps(RUNS, deep=True)
     runs = {path.split("/")[1].removeprefix("run=") for path in stamps if path.startswith(_RUN)}
@@ -54,7 +54,7 @@ def ends_of_runs(lake: Lake) -> dict[str, int | None]:
 
 
 def old_runs(lake: Lake, before: dt.datetime) -> list[str]:
-    """Name the runs that ended before a time."""
+    """List the runs that ended before a time."""
     limit_ns = int(before.timestamp() * 1e9)
     return [run for run, end in ends_of_runs(lake).items() if end is not None and end < limit_ns]
 
@@ -62,8 +62,8 @@ def old_runs(lake: Lake, before: dt.datetime) -> list[str]:
 def prune_runs(lake: Lake, run_ids: Collection[str]) -> None:
     """Delete the folders of runs that have ended; their results stay.
 
-    Killed anywhere, it leaves of a run its end at least, by which the next call finds it. A run
-    that was cancelled and is wanted again since stays.
+    Killed at any point, it leaves at least the end record of a run, by which the next call finds
+    it. A cancelled run that has been requested again stays.
     """
     for run_id in run_ids:
         if lake.exists(done_path(run_id)):

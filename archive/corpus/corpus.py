@@ -246,7 +246,7 @@ def _slices(lake: Lake, inputs: Inputs, numbers: list[int], processes: int) -> I
         except BrokenProcessPool as error:
             raise TransientError(
                 f"a process that made corpus {inputs.corpus_id} was killed; "
-                "the same command goes on"
+                "the same command continues"
             ) from error
 
 

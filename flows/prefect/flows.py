@@ -105,7 +105,7 @@ def run_in_flow(name: str, shown: Mapping[str, Any], watch: Watch, rest: Rest[R]
     except CancelledRun as error:
         raise (stopped or [StoppedError(str(error))])[0] from None
     except TerminationSignal as error:
-        raise StoppedError("stopped; the same command goes on") from error
+        raise StoppedError("stopped; the same command continues") from error
 
 
 def _shown(name: str, watch: Watch, rest: Rest[R]) -> R:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 POLL_S = 0.2
 SERVER_PATIENCE_S = 20.0
 """A server that another process may be starting is waited for this long."""
-STOPPED = "stopped; the same command goes on"
+STOPPED = "stopped; the same command continues"
 AGAIN_EVERY_S = 30.0
 """An outage that goes on is printed again after this."""
 

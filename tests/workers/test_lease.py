@@ -72,7 +72,7 @@ def test_a_holder_that_stood_still_for_too_long_writes_nothing(lake, monkeypatch
         with monkeypatch.context() as patch:
             expire_quickly(patch)
             acquire(lake, "night", "")
-        with pytest.raises(LeaseLostError, match="the same command goes on"):
+        with pytest.raises(LeaseLostError, match="the same command continues"):
             check_held(lake, "night")
     check_held(lake, "night")
 

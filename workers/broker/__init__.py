@@ -1,1 +1,1 @@
-"""What lies in Redis: messages, keys, and what they say about the queues."""
+"""State in Redis: messages, keys, and the length of the queues."""

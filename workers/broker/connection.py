@@ -1,4 +1,4 @@
-"""Connections to the Redis server: short timeouts, and a server that fails as TransientError."""
+"""Connections to the Redis server, with short timeouts; its errors become TransientError."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from nightgrid.workers.settings import BROKER_CONNECT_SECONDS, BROKER_SOCKET_SEC
 
 
 def connect(settings: Settings) -> redis.Redis:
-    """Connect to the server, lazily; calls fail within seconds when it is dead."""
-    # redis-py retries three times with pauses on its own; the callers decide here.
+    """Connect to the server lazily; calls fail within seconds when it is dead."""
+    # redis-py would retry three times with pauses; here the callers decide.
     return redis.Redis.from_url(
         settings.server_url,
         socket_connect_timeout=BROKER_CONNECT_SECONDS,
         socket_timeout=BROKER_SOCKET_SECONDS,
         retry=Retry(NoBackoff(), 1),
         decode_responses=True,
-        # Bytes that are no text must not fail the command that reads them.
+        # Undecodable bytes must not fail the command that reads them.
         encoding_errors="replace",
     )
 
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Raise TransientError when the server fails what is done in the block."""
+    """Convert errors of the server in a `with` block into TransientError."""
     try:
         yield
     except redis.RedisError as error:

@@ -1,7 +1,7 @@
 """Notices through Redis: what became of a chunk, and that a job was submitted.
 
-Each shortens a wait: the lake has what is true, and a lost notice delays a run without changing its
-results. They go to a list for each driver process, which its messages name.
+They only shorten waits. The lake is the truth, and a lost notice delays a run without changing its
+results. Each driver process has a list of its own, which its messages name.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.settings import Settings
 
 KEPT_SECONDS = 3600
-"""Announcements that no driver has taken by then expire: their driver was killed."""
+"""How long announcements that no driver takes are kept: their driver was killed."""
 TAKEN_AT_ONCE = 1000
 
 KEEPER = "keeper"
-"""The driver process whose list has this name: it drives the jobs on demand of a lake."""
+"""Name of the list of the process that drives a lake's on-demand jobs."""
 
 _UNSAID = Reason(code=ReasonCode.EXCEPTION)
 
@@ -37,10 +37,10 @@ class Announcement:
 
     event: Event
     """`done`: the result is in the lake. `failed`: the work raised, or its process died.
-    `returned`: something around the chunk kept the worker from working it."""
+    `returned`: the worker could not run the chunk, for a reason outside of it."""
     ref: ChunkRef
     reason: Reason = _UNSAID
-    """Why it is not done."""
+    """Why it is not `done`."""
 
 
 def announce(
@@ -58,8 +58,8 @@ def announce(
 
 
 def wake_keeper(client: redis.Redis, settings: Settings) -> None:
-    """Let the keeper look at once what is submitted. Raises redis.RedisError."""
-    # Any entry ends its wait.
+    """Wake the keeper to look for submitted jobs. Raises redis.RedisError."""
+    # The content does not matter: any entry ends its wait.
     _push(client, settings, KEEPER, "")
 
 
@@ -73,7 +73,7 @@ def _push(client: redis.Redis, settings: Settings, driver: str, entry: str) -> N
 def next_announcements(
     client: redis.Redis, settings: Settings, driver: str, timeout_s: float
 ) -> list[Announcement]:
-    """Wait for announcements to a driver and take them all; none if it was only woken.
+    """Wait for announcements to a driver and pop all of them; empty if it was only woken.
 
     Raises TransientError when the server is dead.
     """
@@ -87,7 +87,7 @@ def next_announcements(
 
 
 def parse_announcement(text: str) -> Announcement:
-    """Parse an announcement as `announce` wrote it."""
+    """Parse an announcement written by `announce`."""
     value = json.loads(text)
     code, sentence = ReasonCode(value.pop("reason_code")), value.pop("reason")
     event = value.pop("event")

@@ -1,9 +1,9 @@
-"""The queues: their names, messages in them, how busy they are and how many workers they want.
+"""The queues: their names, messages and load, and how many workers they need.
 
-On-demand solves never wait behind a batch: they have a queue of their own. A driver keeps only a
-window of its chunks in the queue, so the queue's length alone says too little; drivers also
-publish how many chunks are left. All of it is a shortcut: wrong or lost, it delays a run and
-changes nothing in its results.
+On-demand solves have their own queue, so that they never wait behind a batch. A driver keeps only a
+window of its chunks in the queue, so the length of the queue says too little; drivers also publish
+how many chunks are left. None of it is authoritative: wrong or lost, it delays a run and changes
+nothing in its results.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from nightgrid.workers.tracing import span, trace_header
 
 NAMES: tuple[str, ...] = (INTERACTIVE, BATCH)
 ABOUT_HEADER = "about"
-"""Header of a message that names what it is about."""
+"""Header of a message that names its chunk or job."""
 LOG_HEADER = "log"
-"""Header of a message with the ids that its worker logs (nightgrid.workers.logs)."""
+"""Header of a message with ids for the worker's log (nightgrid.workers.logs)."""
 MESSAGES_READ_MAX = 10_000
-"""Messages of one queue that are looked at; a bounded window never has as many."""
+"""Most messages of one queue that are read; the bounded window never reaches it."""
 
 DEMAND_KEPT_SECONDS = 30
-"""A driver that has said nothing for this long wants nothing."""
+"""Time after which the demand that a driver published expires."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """Which messages are on their way, by what they are about."""
+    """Messages in flight, by what they are about."""
 
     waiting: frozenset[str]
     """In a queue."""
     acquired: frozenset[str]
     """Taken by a worker, dead or alive, and not acknowledged."""
     complete: bool = True
-    """False when a queue may hold more messages than were read."""
+    """False if a queue may hold more messages than were read."""
 
 
 def send(app: Celery, task: str, queue: str, about: str, *arguments: Any) -> None:
@@ -68,8 +68,8 @@ def send(app: Celery, task: str, queue: str, about: str, *arguments: Any) -> Non
                 queue=queue,
                 # Celery's instrumentation reads the trace in the worker.
                 headers=headers | trace_header(),
-                # A queue is a list that needs no declaration. kombu 5.7 goes on with a closed
-                # channel, and an AttributeError, where the connection fails while it declares one.
+                # A queue is a list and needs no declaration. kombu 5.7 continues with a closed
+                # channel, and an AttributeError, if the connection fails while it declares one.
                 declare=[],
             )
     except (OperationalError, redis.RedisError, OSError) as error:
@@ -77,11 +77,11 @@ def send(app: Celery, task: str, queue: str, about: str, *arguments: Any) -> Non
 
 
 def traffic(client: redis.Redis, settings: Settings) -> Traffic:
-    """Read the messages of all queues, and the acquired ones. Raises redis.RedisError."""
+    """Read the messages of all queues and the acquired ones. Raises redis.RedisError."""
     prefix, pipe = key_prefix(settings), client.pipeline(transaction=False)
     for name in NAMES:
         pipe.lrange(f"{prefix}{name}", -MESSAGES_READ_MAX, -1)
-    # In this order, a message that is taken meanwhile is seen.
+    # In this order, a message that is acquired meanwhile is seen.
     pipe.hvals(f"{prefix}{UNACKED}")
     *queues, acquired = pipe.execute()
     return Traffic(
@@ -102,21 +102,21 @@ def _about(message: dict[str, Any]) -> str:
 
 
 def _acquired(text: str) -> tuple[dict[str, Any], str]:
-    """Read an acquired message and its queue: it is kept as [message, exchange, routing key]."""
+    """Parse an acquired message, [message, exchange, routing key]; return it and its queue."""
     message, _, key = json.loads(text)
     return message, key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus:
-    """One queue."""
+    """Load of one queue."""
 
     queued: int
     """Messages that no worker has taken yet."""
     acquired: int
-    """Messages that workers have taken, dead ones too, until the visibility timeout."""
+    """Messages that workers have taken, including dead workers until the visibility timeout."""
     oldest_s: float
-    """Age of the oldest message that waits; 0 when none does. The number that matters."""
+    """Age of the oldest waiting message; 0 if none waits. The number that matters."""
 
 
 def overview(client: redis.Redis, settings: Settings) -> dict[str, QueueStatus]:
@@ -125,7 +125,7 @@ def overview(client: redis.Redis, settings: Settings) -> dict[str, QueueStatus]:
     pipe.hvals(f"{prefix}{UNACKED}")
     for name in NAMES:
         pipe.llen(f"{prefix}{name}")
-        # Messages come in at the head of the list and go out at its end.
+        # Messages enter at the head of the list and leave at its tail.
         pipe.lindex(f"{prefix}{name}", -1)
     unacked, *answers = pipe.execute()
     acquired = Counter(key for _, key in map(_acquired, unacked))
@@ -144,19 +144,18 @@ def _age_s(text: str | None) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand(QueueStatus):
-    """What the batch workers have before them."""
+    """Load of the batch workers."""
 
     chunks_waiting: int
-    """Chunks of all runs that are driven now, in the queue or not, that are not done. No more
-    processes could work at once."""
+    """Unfinished chunks of all driven runs, queued or not. No more processes could work at once."""
     processes: int
-    """Children of the batch workers that live."""
+    """Children of the living batch workers."""
 
 
 def publish_demand(
     client: redis.Redis, settings: Settings, run_id: str, chunks_waiting: int
 ) -> None:
-    """Publish how many chunks of a run are not done."""
+    """Publish how many chunks of a run are unfinished."""
     with contextlib.suppress(redis.RedisError):
         client.set(
             f"{key_prefix(settings)}{DEMAND}{run_id}", chunks_waiting, ex=DEMAND_KEPT_SECONDS
@@ -164,7 +163,7 @@ def publish_demand(
 
 
 def demand(client: redis.Redis, settings: Settings) -> Demand:
-    """Count the work that is left and the processes there are for it. Raises redis.RedisError."""
+    """Count the unfinished work and the processes available for it. Raises redis.RedisError."""
     alive = living_workers(client, settings).values()
     return Demand(
         **asdict(overview(client, settings)[BATCH]),

@@ -1,6 +1,6 @@
-"""Names of the keys in Redis, which begin with the id of a lake: lakes may share a server.
+"""Names of the keys in Redis. They begin with the id of a lake, so that lakes can share a server.
 
-Queues of Celery and keys of ours alike begin with NIGHTGRID_KEY_PREFIX and the id of the lake.
+Celery's queues and our own keys alike begin with NIGHTGRID_KEY_PREFIX and the id of the lake.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.settings import Settings
 
 INTERACTIVE = "interactive"
-"""The queue of on-demand solves; at least one worker serves this queue alone."""
+"""The queue of on-demand solves; at least one worker serves only this queue."""
 BATCH = "batch"
 """The queue of the chunks of all runs."""
 UNACKED = "unacked"
-"""Celery's messages that a worker has taken and not acknowledged."""
+"""Celery's messages that a worker has taken and not yet acknowledged."""
 LIVES, REFUSES, EXITED = "worker:", "refuses:", "dead:"
-"""A worker's heartbeat, why it refuses work, and that it has ended."""
+"""Heartbeats of workers, their refusals and their exits."""
 DEMAND = "demand:"
-"""How many chunks a run has to give."""
+"""How many chunks of a run are unfinished."""
 DONE = "done:"
 """Announcements to a driver."""
 PROBE = "probe"
-"""Written for a moment, to see whether the server takes anything."""
+"""Probe key, to see whether the server accepts writes."""
 
 _known: dict[str, str] = {}
-"""Ids of lakes by their URLs, as this process last saw them."""
+"""Ids of lakes by URL, as this process last saw them."""
 
 
 def key_prefix(settings: Settings) -> str:
-    """Write how every key of the lake begins: `nightgrid:LAKE_ID:`.
+    """Return the prefix of every key of the lake: `nightgrid:LAKE_ID:`.
 
-    Nothing is written into the lake. A lake without an id has keys named after its URL, which no
-    worker writes. Raises PermanentError for a file that was never read and is damaged.
+    Writes nothing to the lake. A lake without an id has keys named after its URL, which no worker
+    writes. Raises PermanentError if the id file is damaged and was never read.
     """
     found = current_id(settings) or _known.get(settings.lake)
     if found is None:
@@ -56,9 +56,9 @@ def read_keys(client: redis.Redis, settings: Settings, kind: str) -> dict[str, s
 
 
 def current_id(settings: Settings) -> str | None:
-    """Read the id that the lake has now; None while it has none or does not answer.
+    """Read the current id of the lake; None if it has none or does not answer.
 
-    A bucket is asked once, a folder each time: another may have been mounted in its place.
+    A bucket is read once, a folder each time: another one may have been mounted in its place.
     """
     if settings.lake not in _known or is_folder(settings.lake):
         try:
@@ -76,7 +76,8 @@ def current_id(settings: Settings) -> str | None:
 
 
 def make_lake_id(settings: Settings) -> str:
-    """Return the id of the lake; write one, if it has none, before anything is sent or taken.
+    """Return the id of the lake; write one first if it has none. Call it before sending or taking
+    work.
 
     Raises PermanentError for a damaged file and for a lake without an id that cannot be written.
     """

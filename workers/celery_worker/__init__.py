@@ -1,1 +1,1 @@
-"""A worker process of Celery: its tasks, how failures are reported, how it begins and ends."""
+"""A Celery worker process: its tasks, its failure reports, its start and end."""

@@ -1,8 +1,8 @@
 """Write a worker's heartbeat to Redis, and stop the worker when it has stalled.
 
-Celery over Redis has states in which a worker's main process is alive and takes no message any
-more: after an acknowledgement that failed while the server restarted, its prefetch window stays
-full. The supervisor restarts the worker; what it had in hand is worked again.
+With Redis, Celery has states in which a worker's main process is alive but takes no messages: after
+an acknowledgement fails while the server restarts, its prefetch window stays full. The supervisor
+restarts the worker, and its tasks run again.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from nightgrid.workers.settings import Settings
 log = get_logger("nightgrid.worker")
 
 STALL_SECONDS = 8.0
-"""A worker that has nothing to do for this long while its queue holds messages has stalled. Longer
-than the pause of a worker that refuses work."""
+"""A worker that idles for this long while its queue holds messages has stalled. Longer than the
+pause of a worker that refuses work."""
 
 
 class HeartbeatThread(threading.Thread):
@@ -38,10 +38,10 @@ class HeartbeatThread(threading.Thread):
         self._worker = worker
         self._about = about
         self._taking_at = time.monotonic()
-        """When the worker was last busy, or nothing waited."""
+        """When the worker was last busy or its queue last empty."""
 
     def run(self) -> None:
-        """Write a heartbeat and check the worker, until the process ends."""
+        """Write heartbeats and check for stalls until the process ends."""
         client = connect(self._settings)
         while True:
             why = ""

@@ -1,4 +1,4 @@
-"""How a worker process begins and ends: its log, warm kernels, children and heartbeat."""
+"""Start and end of a worker process: its log, warm kernels, children and heartbeat."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ log = get_logger("nightgrid.worker")
 NOTICE_SECONDS = 0.5
 """How often a worker checks whether a child has died."""
 _solvers: dict[str, str] = {}
-"""Versions of the solvers that this worker has loaded before it began, by game."""
+"""Versions of the solvers loaded at startup, by game."""
 
 
 @signals.setup_logging.connect  # type: ignore[untyped-decorator]
 def _set_up_logging(**_: Any) -> None:
-    # The base class logs how a task ended, with what it was about.
+    # NightgridTask logs how a task ended, with its chunk.
     take_over_logging(logging.INFO, quiet=("celery.app.trace", "celery.worker.strategy"))
 
 
 @signals.worker_init.connect  # type: ignore[untyped-decorator]
 def _warm_kernels(**_: Any) -> None:
-    # Before the fork: every child inherits the compiled kernels and the mapped words.
+    # Before the fork, so that every child inherits the compiled kernels and the mapped words.
     for name in SETTINGS.game_names:
         begun = time.monotonic()
         try:
@@ -53,9 +53,9 @@ def _warm_kernels(**_: Any) -> None:
 
 
 def _warm_ranker() -> None:
-    """Open what ranks, and load its kernels, once for all children."""
+    """Load the ranker and its kernels once for all children."""
     begun = time.monotonic()
-    # The buffers of one board would stay next to those of the next.
+    # Otherwise the buffers of one board would pile up with those of the next.
     map_large()
     try:
         bind_game(str(ranking_game()), ask=MEANT).warm()
@@ -69,7 +69,7 @@ def _warm_ranker() -> None:
 @signals.worker_process_init.connect  # type: ignore[untyped-decorator]
 def _end_with_parent(**_: Any) -> None:
     die_with_parent()
-    # After the fork: what sends spans is a thread.
+    # After the fork, because a thread sends the spans.
     begin_tracing(SETTINGS.trace_url, "worker")
 
 
@@ -80,7 +80,7 @@ def _end_child(**_: Any) -> None:
 
 @signals.worker_ready.connect  # type: ignore[untyped-decorator]
 def _notice_deaths(sender: Any, **_: Any) -> None:
-    # On its own the pool looks every 5 s whether the work of a dead child is lost.
+    # By default the pool checks only every 5 s whether the task of a dead child is lost.
     maintain = getattr(sender.pool, "maintain_pool", None)
     if maintain is not None:
         sender.timer.call_repeatedly(NOTICE_SECONDS, maintain)
@@ -95,7 +95,7 @@ def _start_heartbeat(sender: Any, **_: Any) -> None:
         "processes": sender.controller.concurrency,
         "started_at": time.time(),
         "lake_id": make_lake_id(SETTINGS),
-        # Options of the URL are left out.
+        # Without the options of the URL.
         "lake": SETTINGS.lake.partition("?")[0],
         "solvers": dict(_solvers),
     }

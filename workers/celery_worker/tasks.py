@@ -1,6 +1,7 @@
-"""The task that solves, `work_chunk`: its log and metrics, its retries, and what its failures mean.
+"""The task that solves, `work_chunk`: its log and metrics, its retries, and how failures are
+reported.
 
-Celery retries what is transient. What became of a chunk is announced to the driver that sent it.
+Celery retries transient errors. The outcome of a chunk is announced to the driver that sent it.
 """
 
 from __future__ import annotations
@@ -39,13 +40,12 @@ from nightgrid.workers.tracing import describe_span
 log = get_logger("nightgrid.worker")
 
 IN_METRICS = WORK_CHUNK.rpartition(".")[2]
-"""The name of the task in metrics."""
 
 
 class NightgridTask(Task):  # type: ignore[misc]
-    """Base of the task: binds ids for the log, counts, and retries a TransientError.
+    """Base class of the task: binds ids for the log, counts, and retries a TransientError.
 
-    What this process would refuse again is not retried: another worker may have another disk.
+    It does not retry what this process would refuse again: another worker may have another disk.
     """
 
     abstract = True
@@ -57,7 +57,7 @@ class NightgridTask(Task):  # type: ignore[misc]
     retry_jitter = True
 
     def before_start(self, task_id: str, args: tuple[Any, ...], *_: Any) -> None:
-        """Bind what every log line of the task shall carry."""
+        """Bind the ids that every log line of the task carries."""
         chunk = ChunkRef(**args[0])
         describe_span(run=chunk.run_id, chunk=chunk.name)
         clear_contextvars()
@@ -86,10 +86,10 @@ class NightgridTask(Task):  # type: ignore[misc]
 
 @app.task(base=NightgridTask, name=WORK_CHUNK, bind=True)  # type: ignore[untyped-decorator]
 def work_chunk(task: Task, ref: dict[str, Any], driver: str) -> dict[str, Any]:
-    """Solve one chunk of a run, and announce it to the driver process that sent it."""
+    """Solve one chunk of a run and announce it to the driver process that sent it."""
     chunk = ChunkRef(**ref)
     lake, _ = connections()
-    # What came through that queue keeps others waiting.
+    # On-demand chunks keep others waiting, so they get the shorter limits.
     small = (task.request.delivery_info or {}).get("routing_key") == INTERACTIVE
     ended = solve_chunk(lake, chunk, SETTINGS, WORKER_ID, small=small)
     if ended != "stale":
@@ -100,7 +100,7 @@ def work_chunk(task: Task, ref: dict[str, Any], driver: str) -> dict[str, Any]:
 
 @signals.task_failure.connect  # type: ignore[untyped-decorator]
 def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) -> None:
-    # Celery sends this in the child when the task raised, and in the main process when the child
+    # Celery sends this signal in the child if the task raised, and in the main process if the child
     # died or was killed at the hard limit.
     if sender is None or not args:
         return
@@ -109,7 +109,7 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
         _refuse(ref, str(exception))
         reason = Reason(code=ReasonCode.TRANSIENT, sentence=str(exception))
         notify_driver(driver, Announcement(event="returned", ref=ref, reason=reason))
-        # The message is acknowledged when this returns, and the next one is taken after that.
+        # The message is acknowledged when this returns; the next one is taken after that.
         time.sleep(SETTINGS.tuning.refusal_pause_seconds)
     else:
         reason = _reason_of(exception)
@@ -117,7 +117,7 @@ def _report_failure(sender: Any, exception: BaseException, args: Any, **_: Any) 
 
 
 def _refuse(ref: ChunkRef, why: str) -> None:
-    """Record why this worker could not work: `status` shows it, and drivers read it."""
+    """Record why this worker refused work: `status` shows it, and drivers read it."""
     log.warning("cannot work here", chunk=ref.name, reason=why)
     REFUSALS.labels(IN_METRICS).inc()
     with contextlib.suppress(redis.RedisError):
@@ -135,6 +135,6 @@ def _reason_of(exception: BaseException) -> Reason:
 
 
 def _how(death: BaseException) -> str:
-    """Return how a process died, without the number that this worker gave it."""
+    """Return how a process died, without its process number."""
     found = re.search(r"(signal|exitcode) -?\d+( \(\w+\))?", str(death))
     return found[0] if found else str(death)

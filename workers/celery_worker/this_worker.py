@@ -16,13 +16,13 @@ from nightgrid.workers.settings import program_settings
 log = get_logger("nightgrid.worker")
 
 WORKER_ID = os.environ.get("NIGHTGRID_WORKER_ID") or f"worker-{uuid.uuid4().hex[:12]}"
-"""Names this worker process and its children; another one after every restart."""
+"""Names this worker process and its children; it changes with every restart."""
 SETTINGS = program_settings()
 _open: dict[int, tuple[Lake, redis.Redis]] = {}
 
 
 def connections() -> tuple[Lake, redis.Redis]:
-    """Open lake and Redis once per process, after the fork."""
+    """Open the lake and Redis once per process, after the fork."""
     pid = os.getpid()
     if pid not in _open:
         _open.clear()
@@ -35,5 +35,5 @@ def notify_driver(driver: str, announcement: Announcement) -> None:
     try:
         announce(connections()[1], SETTINGS, driver, announcement)
     except redis.RedisError as error:
-        # What the lake has of the chunk, the driver finds there.
+        # The driver finds the chunk's result in the lake anyway.
         log.warning("not announced", chunk=announcement.ref.name, error=str(error))

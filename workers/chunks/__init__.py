@@ -1,1 +1,1 @@
-"""What a worker does with a chunk: solve its rows, write its result."""
+"""What a worker does with a chunk: solve its rows and write the chunk result."""

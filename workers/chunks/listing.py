@@ -1,8 +1,8 @@
-"""List the solutions of one job or part: few into its result row, many into files of their own.
+"""List the solutions of one job or part: few go into its result row, many into files.
 
-What has too many solutions for one file is counted, cut into ranges of the canonical order whose
-counts are known, and comes back split; a range that is too large is cut again by its own chunk. So
-no process holds more solutions than a file does, and no part takes long.
+A job with too many solutions for one file is counted first and split into ranges of the canonical
+order; a range that is still too large is split again by its own chunk. So no process holds more
+solutions than one file, and no part takes long.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from nightgrid.workers.settings import Settings
 
 ALL, COUNT = Ask(kind="all"), Ask(kind="count")
 CUT_INTO = 64
-"""Parts of the game that one piece of a listing is divided into at once, about."""
+"""Approximate number of parts of the game that one piece of a listing is split into at once."""
 RANGES = 256
-"""Ranges that one chunk cuts a listing into by rank alone, at most."""
+"""Most ranges that one chunk splits a listing into by rank alone."""
 
 
 @dataclass
 class Listing:
-    """The listing of the one row of a chunk, within the run's budget."""
+    """The listing of the only row of a chunk, within the run's budget."""
 
     lake: Lake
     run: Run
@@ -49,8 +49,8 @@ class Listing:
     def row(self, part: Any) -> Row:
         """Answer `all` for a ListedPart, a part of the game, or None for the whole job.
 
-        The solutions lie in the PARTS row, or in files by the time this returns; or the row is
-        `split` into ranges of them. What is over budget may be divided like any other job.
+        The solutions are in the PARTS row or already in files; or the row is `split` into ranges. A
+        row over budget may be divided like any other job.
         """
         row = self._ranks(part) if isinstance(part, ListedPart) else self._uncounted(part)
         return row | {name: getattr(self.statistics, name) for name in COST_COLUMNS}
@@ -64,10 +64,10 @@ class Listing:
         job_id = self.head["job_id"]
         return SolutionWriter(self.lake, self.run, job_id, puzzle_id, first, self.settings)
 
-    # -- a job or part of which nothing is known ---------------------------------------------
+    # -- a job or part not counted yet ---------------------------------------------
 
     def _uncounted(self, part: Any) -> Row:
-        """List what fits into a file; cut what does not."""
+        """List what fits into one file; otherwise count and split."""
         tuning, is_part = self.settings.tuning, bool(self.head["part_path"])
         # A driver joins the rows of parts.
         text_bytes = tuning.listing_chunk_bytes if is_part else tuning.listing_file_bytes
@@ -78,7 +78,7 @@ class Listing:
         self.statistics += taken.outcome.statistics
         is_small = taken.is_whole and taken.text_bytes <= tuning.listing_row_bytes
         if taken.outcome.reason_code is not None or is_small or is_part:
-            # The ranks of a part are not known: it is of a board that cannot be counted whole.
+            # The ranks of a part are unknown if its board cannot be counted as a whole.
             return taken.row(self.head)
         if not taken.is_whole:
             return self._counted(taken)
@@ -88,7 +88,7 @@ class Listing:
         return self._in_files(writer, 0, taken.outcome.value)
 
     def _counted(self, taken: Texts) -> Row:
-        """Count a whole job, of which the first solutions are known, and cut it."""
+        """Count a whole job whose first solutions are known, and split it."""
         counted = self.game.solve(self.puzzle, COUNT, None, self._left())
         self.statistics += counted.statistics
         if counted.count is None:
@@ -112,9 +112,9 @@ class Listing:
     # -- a range of ranks --------------------------------------------------------------------
 
     def _ranks(self, part: ListedPart) -> Row:
-        """List a range into files, or cut it once more.
+        """List a range into files, or split it again.
 
-        Raises RuntimeError where there are fewer solutions than were counted.
+        Raises RuntimeError if there are fewer solutions than were counted.
         """
         if part.stop - part.first > self.settings.tuning.listing_rows:
             return self._split(part, self.settings.tuning.listing_rows)
@@ -144,10 +144,10 @@ class Listing:
         )
         return listed_row(self.head, outcome, children=ranks_json(first, writer.rank))
 
-    # -- cutting -----------------------------------------------------------------------------
+    # -- splitting -----------------------------------------------------------------------------
 
     def _split(self, part: ListedPart, rows: int) -> Row:
-        """Cut a part into ranges of about `rows` solutions."""
+        """Split a part into ranges of about `rows` solutions."""
         pieces = [small for piece in part.pieces for small in self._cut(piece, rows)]
         children, first = [], part.first
         for group in packed(pieces, rows):
@@ -159,7 +159,7 @@ class Listing:
         return result_row(self.head, SPLIT, reason, children=canonical_json(children))
 
     def _cut(self, piece: Piece, rows: int) -> list[Piece]:
-        """Cut a piece by parts of the game that are counted, or else by rank alone."""
+        """Split a piece by counted parts of the game, or else by rank alone."""
         if piece.take <= rows:
             return [piece]
         found: list[Piece] = []
@@ -176,7 +176,7 @@ class Listing:
                     break
         if not left and len(found) > 1:
             return found
-        # What stands before each range is searched for and left out.
+        # Solutions before each range are searched for and skipped.
         size = max(rows, -(-piece.take // RANGES))
         return [
             Piece(piece.part, piece.skip + at, min(size, piece.take - at))

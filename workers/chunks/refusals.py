@@ -1,6 +1,6 @@
-"""Why a worker refuses work: another solver version, another lake, or a machine that fails it.
+"""Why a worker refuses work: another solver version, another lake, or an unfit machine.
 
-What it refuses is no answer about a puzzle. The worker says why, hands the chunk back and pauses.
+A refusal is not an answer about a puzzle. The worker reports it, hands the chunk back and pauses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nightgrid.workers.runs.manifest import Run
 
 
 def check_solver_version(run: Run, game: Game[Any, Any]) -> None:
-    """Raise RefusalError for a run that was planned for another version of its solver."""
+    """Raise RefusalError for a run planned for another version of its solver."""
     planned = run.question.solver_version
     if game.solver_version != planned:
         raise RefusalError(
@@ -29,8 +29,8 @@ def check_solver_version(run: Run, game: Game[Any, Any]) -> None:
 def sees_other_lake(lake: str, lake_id: str) -> bool:
     """Return whether a folder holds another lake than the one with an id.
 
-    A worker that began before the file system was mounted found an empty folder there. A bucket is
-    not checked: its client does not survive the forks of a worker's main process.
+    A worker that started before the file system was mounted saw an empty folder. Buckets are not
+    checked: their client does not survive the forks of a worker's main process.
     """
     if is_folder(lake):
         with contextlib.suppress(NightgridError):
@@ -40,10 +40,10 @@ def sees_other_lake(lake: str, lake_id: str) -> bool:
 
 @contextlib.contextmanager
 def refusing(fault: type[PermanentError] = PermanentError) -> Iterator[None]:
-    """Raise RefusalError in place of an error that is not about a puzzle.
+    """Raise RefusalError in place of an error that no puzzle can cause.
 
-    That is `fault`, and any OSError: solvers open no files, so a full disk, a missing permission or
-    too many open files are never a puzzle's fault.
+    That is `fault` and any OSError: solvers open no files, so a full disk, a missing permission or
+    too many open files are never caused by a puzzle.
     """
     try:
         yield

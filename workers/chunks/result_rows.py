@@ -1,4 +1,4 @@
-"""Rows of the table `parts`, made from manifest rows one by one or in columns."""
+"""Rows of the table `parts`, made from manifest rows one by one or column by column."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nightgrid.solvers.reasons import Reason, ReasonCode
 Row = dict[str, Any]
 
 HEAD = ("job_no", "job_id", "part_path")
-"""Columns that a result row takes from its manifest row."""
+"""Columns that a result row copies from its manifest row."""
 NOTHING = ("value", "value_at_least", "value_at_most", "count", "solutions", "children")
 """Columns that are null unless an outcome has them."""
 
@@ -31,7 +31,7 @@ def heads_of(rows: pa.Table) -> list[Row]:
 
 
 def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]) -> Row:
-    """Make the PARTS row of an outcome."""
+    """Return the PARTS row of an outcome."""
     solutions = None
     if ask.kind != "count":
         solutions = json.dumps(
@@ -42,7 +42,7 @@ def outcome_row(game: Game[Any, Any], ask: Ask, head: Row, outcome: Outcome[Any]
 
 
 def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
-    """Make the PARTS row of an outcome whose solutions are not in it; `rest` is added."""
+    """Return the PARTS row of an outcome whose solutions are elsewhere; `rest` adds columns."""
     return result_row(
         head,
         str(outcome.status),
@@ -58,12 +58,12 @@ def listed_row(head: Row, outcome: Outcome[Any], **rest: Any) -> Row:
 
 
 def exception_reason(error: BaseException) -> Reason:
-    """Return the reason of work that raised an error."""
+    """Return the reason to record for an exception."""
     return Reason(code=ReasonCode.EXCEPTION, sentence=f"{type(error).__name__}: {error}")
 
 
 def result_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Row:
-    """Make one PARTS row for a manifest row; what is not given is null, false or zero."""
+    """Return one PARTS row for a manifest row; missing columns are null, false or zero."""
     why = {
         "reason_code": None if reason is None else str(reason.code),
         "reason": "" if reason is None else reason.sentence,
@@ -75,7 +75,7 @@ def result_row(head: Row, status: str, reason: Reason | None, **rest: Any) -> Ro
 _HAS_COUNT = np.array(
     [s not in (Status.OVER_BUDGET, Status.INVALID, Status.POISON) for s in STATUS_CODES]
 )
-"""By status code: whether an outcome has a count."""
+"""Whether an outcome has a count, by status code."""
 
 
 def count_batch(

@@ -21,17 +21,17 @@ from nightgrid.workers.settings import Settings
 
 
 class Texts(NamedTuple):
-    """Solutions of a stream as JSON texts, as far as they were taken."""
+    """Solutions taken from a stream, as JSON texts."""
 
     texts: list[str]
     text_bytes: int
     is_whole: bool
-    """Whether the stream has no more of them."""
+    """Whether the stream is exhausted."""
     outcome: Outcome[Any]
-    """How the stream ended, without its solutions."""
+    """The end of the stream, without its solutions."""
 
     def in_row(self) -> Outcome[Any]:
-        """Return the outcome of a job that holds its solutions itself: it may have too many."""
+        """Return the outcome of a job with its solutions inline; too many are over budget."""
         if self.is_whole or self.outcome.reason_code is not None:
             return self.outcome
         sentence = f"{len(self.texts):,} solutions and more: too many for one row"
@@ -39,7 +39,7 @@ class Texts(NamedTuple):
         return over_budget(reason, self.outcome.statistics)
 
     def row(self, head: Row) -> Row:
-        """Make the PARTS row of a job that holds its solutions itself."""
+        """Return the PARTS row of a job with its solutions inline."""
         outcome = self.in_row()
         has_texts = outcome.reason_code is None
         return listed_row(
@@ -57,9 +57,9 @@ def take(
     rows: int,
     text_bytes: int,
 ) -> Texts:
-    """Take the first solutions of a job or part, at most about so many rows and bytes of text.
+    """Take the first solutions of a job or part, up to about so many rows and bytes of text.
 
-    Takes one solution more than `rows`, where there is one, to know that there are more.
+    Takes one more than `rows` if there is one, to know that there are more.
     """
     stream = game.stream(puzzle, Ask(kind="all", limit=limit), part, budget)
     texts: list[str] = []
@@ -88,7 +88,7 @@ def take(
 def solve_whole(
     game: Game[Any, Any], puzzle: Any, ask: Ask, budget: Budget, settings: Settings
 ) -> Outcome[Any]:
-    """Answer a job in one piece: over budget if it has more solutions than a result row holds."""
+    """Solve a job in one piece; over budget if it has more solutions than fit into a result row."""
     if ask.kind != "all":
         return game.solve(puzzle, ask, None, budget)
     rows, text_bytes = settings.tuning.listing_rows, settings.tuning.listing_row_bytes
@@ -101,7 +101,7 @@ def solve_whole(
 
 
 class SolutionWriter:
-    """Writes solutions into files as they come, each once, named by its ranks."""
+    """Writes solutions into files as they arrive, named by their ranks, each file once."""
 
     def __init__(
         self, lake: Lake, run: Run, job_id: str, puzzle_id: str, first: int, settings: Settings
@@ -110,7 +110,7 @@ class SolutionWriter:
         self._job_id, self._puzzle_id = job_id, puzzle_id
         self._tuning = settings.tuning
         self._first = self.rank = first
-        """The rank of the next solution."""
+        """Rank of the next solution."""
         self._texts: list[str] = []
         self._bytes = 0
 
@@ -124,9 +124,9 @@ class SolutionWriter:
         self.rank += 1
 
     def flush(self) -> None:
-        """Write what was added since the last file, unless it is there already.
+        """Write the solutions added since the last file, unless that file exists already.
 
-        Raises RefusalError where this process cannot write to the lake.
+        Raises RefusalError if this process cannot write to the lake.
         """
         if not self._texts:
             return

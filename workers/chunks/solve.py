@@ -1,7 +1,7 @@
 """Solve one chunk: from its row group in the manifest to its chunk result.
 
-Kernels release the interpreter's lock, and read a flag where they read the clock; a thread sets it
-as soon as it finds in the lake that the run is cancelled.
+Kernels release the GIL and check a stop flag where they check the clock; a thread sets it once the
+lake says that the run is cancelled.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ from nightgrid.workers.tracing import span
 log = get_logger("nightgrid.worker")
 
 STOP_POLL_SECONDS = 0.8
-"""Pause between two looks whether the run is cancelled; shorter chunks are not looked at."""
+"""Interval of checks whether the run is cancelled; shorter chunks are never checked."""
 Ended = Literal["solved", "done", "stale", "returned"]
-"""What became of a chunk: solved now; its result existed already; its run is cancelled or the
-attempt has failed; or states that it needs are missing and are made again."""
+"""How a chunk ended: solved now; result existed already; run cancelled or attempt failed; or states
+that it needs are missing and have to be made again."""
 
 
 def solve_chunk(
@@ -69,8 +69,8 @@ def solve_chunk(
 
     Which rows come back split depends on time, so the first result is kept: a driver may have read
     it. A `small` chunk is solved within the small budget of on-demand work, and a row over it comes
-    back divided or alone. The attempt of `worker` is noted in the lake before the work begins. Work
-    of a run that is cancelled meanwhile is stopped and has no result. The ids of run and chunk stay
+    back divided or alone. The attempt of `worker` is noted in the lake before the work begins. If
+    the run is cancelled meanwhile, the work stops without a result. The ids of run and chunk stay
     bound to log lines.
 
     Raises TransientError if the lake fails, RefusalError if this process cannot work the run (not
@@ -90,19 +90,19 @@ def solve_chunk(
                 take_back(lake, ref, worker)
             raise
         except BaseException:
-            # This process was told to exit.
+            # This process was asked to exit.
             take_back(lake, ref, worker)
             raise
 
 
 @contextmanager
 def _watching(lake: Lake, run_id: str) -> Iterator[Stop]:
-    """Yield the stop flag of the work in the block, which is about a run."""
+    """Yield the stop flag for the work in the block; it is set when the run is cancelled."""
     stop, over = Stop(), threading.Event()
 
     def watch() -> None:
         while not over.wait(STOP_POLL_SECONDS):
-            # A lake that fails now is read again.
+            # If the lake fails now, try again next time.
             with suppress(NightgridError):
                 if is_cancelled(lake, run_id):
                     log.info("stopped", about=run_id, reason=str(ReasonCode.CANCELLED))
@@ -117,7 +117,7 @@ def _watching(lake: Lake, run_id: str) -> Iterator[Stop]:
 
 
 def _name_work(game: Game[Any, Any], rows: pa.Table) -> None:
-    """Bind the game to log lines, and the job of a chunk of one row."""
+    """Bind the game to log lines, and the job if the chunk has one row."""
     bind_contextvars(game=game.name)
     if rows.num_rows == 1:
         bind_contextvars(job=rows.column("job_id")[0].as_py())
@@ -153,7 +153,7 @@ def _worked(
         with refusing(), span("kernel", game=game.name, rows=rows.num_rows, staged=True):
             part = carry(lake, ref, run, game, rows, stage)
         if drops_states(lake, ref.run_id):
-            # Whoever cancelled the run has deleted all states but these.
+            # The process that cancelled the run has deleted all other states.
             drop_frontiers(lake, ref.run_id, [ref.key])
     if part is None:
         take_back(lake, ref, worker)
@@ -177,7 +177,7 @@ def _count_rows(game: str, part: pa.Table) -> None:
 
 
 def _superseded(lake: Lake, ref: ChunkRef) -> Ended | None:
-    """Return why a chunk needs no work: a message may come twice or late."""
+    """Return why a chunk needs no work: a message may arrive twice or late."""
     if lake.exists(ref.result_path) or read_done(lake, ref.run_id) is not None:
         return "done"
     note = read_note(lake, ref)
@@ -187,5 +187,5 @@ def _superseded(lake: Lake, ref: ChunkRef) -> Ended | None:
 
 @lru_cache(maxsize=64)
 def open_run_head(lake: Lake, run_id: str) -> Run:
-    """Open a run once per process: what it asks never changes (its segments may)."""
+    """Open a run once per process: its question never changes (its segments may)."""
     return open_run(lake, run_id)

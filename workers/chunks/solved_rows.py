@@ -1,4 +1,4 @@
-"""Answer the rows of a chunk, each within its budget; divide a row that is over it."""
+"""Solve the rows of a chunk, each within its budget; divide a row that is over it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from nightgrid.workers.runs.staged import first_stage
 from nightgrid.workers.settings import Settings
 
 AGAIN = "[null]"
-"""Children of a row that needs a chunk of its own: the same job or part again."""
+"""Children of a row that needs its own chunk: the same job or part again."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """Rows to be solved, also as columns, within a budget for each."""
+    """Rows to solve, also as columns, with a budget for each."""
 
     lake: Lake
     game: Game[Any, Any]
@@ -49,13 +49,13 @@ class _Chunk:
     settings: Settings
 
     def puzzle_and_part(self, row: int) -> tuple[Any, Any]:
-        """Make the puzzle of a row, and read which part of it is to be solved."""
+        """Return the puzzle of a row, and the part of it to solve."""
         text = self.rows.column("part")[row].as_py()
         part = listed_part(text) or (json.loads(text) if text else None)
         return self.game.from_arrays(self.arrays, row), part
 
     def answer(self, row: int, head: Row, left_bytes: int) -> Row:
-        """Answer a row, whose solutions may take this many bytes if it is one of many."""
+        """Solve a row; if it is one of many, its solutions may take `left_bytes`."""
         game, ask, tuning = self.game, self.run.question.ask, self.settings.tuning
         puzzle, part = self.puzzle_and_part(row)
         if ask.kind != "all":
@@ -70,7 +70,7 @@ class _Chunk:
         return taken.row(head)
 
     def answers(self, slices: Iterator[tuple[int, int]]) -> pa.Table:
-        """Answer rows one by one; a board that the game refuses becomes invalid."""
+        """Solve rows one by one; a board that the game rejects becomes `invalid`."""
         heads, left_bytes = heads_of(self.rows), self.settings.tuning.listing_chunk_bytes
         found = []
         for row in (row for start, stop in slices for row in range(start, stop)):
@@ -93,12 +93,12 @@ class _Chunk:
 def solve_rows(
     lake: Lake, game: Game[Any, Any], run: Run, rows: pa.Table, settings: Settings
 ) -> pa.Table:
-    """Answer the run's ask for manifest rows; return them as PARTS, in the same order.
+    """Answer the run's question for manifest rows; return PARTS rows in the same order.
 
     In a chunk of many, each row has a small budget. A row over it comes back `split` into itself,
-    to get a chunk of its own with the run's budget. The row of a chunk of one that is over budget
-    comes back split into parts, if the game can divide it. Many solutions of a chunk of one are in
-    files when this returns.
+    to get its own chunk with the run's budget. The row of a chunk of one that is over budget comes
+    back split into parts, if the game can divide it. Many solutions of a chunk of one are in files
+    when this returns.
     """
     many, ask, arrays = rows.num_rows > 1, run.question.ask, arrays_of(rows)
     budget, step = run.budget, 1
@@ -136,7 +136,7 @@ def share_of_row(budget: Budget, settings: Settings, expected_s: float) -> tuple
 
 
 def as_small(run: Run, settings: Settings) -> tuple[Run, Settings]:
-    """Return a run with the budget of a small job on demand, and settings that divide it.
+    """Return a run with the budget of a small on-demand job, and settings that divide it.
 
     Over that budget, the job is divided among the processes that were idle when it was planned, or
     comes back whole.
@@ -156,9 +156,9 @@ def as_small(run: Run, settings: Settings) -> tuple[Run, Settings]:
 def slices_in_time(
     rows: int, step: int, seconds: float, budget: Budget
 ) -> Iterator[tuple[int, int]]:
-    """Yield where slices of `step` rows begin and end, until `seconds` are used up.
+    """Yield the start and end of slices of `step` rows until `seconds` have passed.
 
-    There is at least one slice. No further one begins once the budget's stop flag is set.
+    Yields at least one slice, and no more once the budget's stop flag is set.
     """
     deadline = time.monotonic() + seconds
     for start in range(0, rows, step):
@@ -168,7 +168,7 @@ def slices_in_time(
 
 
 def invalid_outcome(error: PermanentError) -> Outcome[Any]:
-    """Make the outcome of a puzzle that a game refuses."""
+    """Return the outcome of a puzzle that a game rejects."""
     broken = isinstance(error, InvalidPuzzleError)
     code = ReasonCode.INVALID_PUZZLE if broken else ReasonCode.REFUSED
     return Outcome(status=Status.INVALID, reason_code=code, reason=str(error))
@@ -181,7 +181,7 @@ def _unworked(rows: pa.Table) -> pa.Table:
 
 
 def promote(solved: pa.Table) -> pa.Table:
-    """Mark each row that is over its small budget for a chunk of its own."""
+    """Mark each row over its small budget for its own chunk."""
     over = pc.equal(solved.column("status"), str(Status.OVER_BUDGET))
     if not pc.any(over).as_py():
         return solved
@@ -194,7 +194,7 @@ def promote(solved: pa.Table) -> pa.Table:
 def _divide(chunk: _Chunk, solved: pa.Table) -> pa.Table:
     """Divide the row of a chunk of one that is over budget, if possible.
 
-    A count continues by stages if the game has layers for the board.
+    A count continues in stages if the game has layers for the board.
     """
     row = solved.to_pylist()[0]
     depth, tuning = len(path_key(row["part_path"])), chunk.settings.tuning
@@ -204,8 +204,8 @@ def _divide(chunk: _Chunk, solved: pa.Table) -> pa.Table:
     is_divisible = tuning.split_into > 1 and depth < tuning.split_depth_max
     if row["status"] != Status.OVER_BUDGET or not is_divisible:
         return solved
-    # A count too large for a result, or a board too large for a solver, is so in every part as
-    # well. A part has fewer solutions to list than the whole.
+    # If a count is too large for a result, or a board too large for a solver, so is every part. A
+    # part has fewer solutions to list than the whole.
     code = row["reason_code"] and ReasonCode(row["reason_code"])
     if not code or not (code.is_budget or (depth and code is ReasonCode.SOLUTION_BYTES)):
         return solved
@@ -223,7 +223,7 @@ def _divide(chunk: _Chunk, solved: pa.Table) -> pa.Table:
         except MissingDictionaryError:
             raise
         except PermanentError:
-            # The game refuses to divide the board: the row stays over budget.
+            # The game cannot divide the board: the row stays over budget.
             return solved
         if len(children) < 2:
             return solved

@@ -1,8 +1,8 @@
-"""Work one part of a staged count: gather its states, advance them by layers, write what is left.
+"""Run one part of a staged count: gather its states, advance them by layers, write the rest.
 
-A process keeps the tables of a count for its next part, until it works something else, or for some
-seconds. Preparing a board takes longer than a small part, and the system has to clear new memory
-page by page before it can be used.
+A process keeps the tables of a count for its next part, until it does other work or some seconds
+have passed. Preparing a board takes longer than a small part, and the system has to clear new
+memory page by page.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ from nightgrid.workers.runs.staged import (
 log = get_logger("nightgrid.worker")
 
 Key = tuple[str, str, str]
-"""Lake, run and job: they determine board and budget."""
+"""Lake, run and job; they determine board and budget."""
 KEPT_SECONDS = 20.0
-"""Longer than the wait for the next stage, as a rule: an idle process must not hold gigabytes."""
+"""Longer than the usual wait for the next stage; an idle process must not hold gigabytes."""
 _kept: list[tuple[Key, LayeredCount, threading.Timer]] = []
-"""At most one count; it is not here while it is in use."""
+"""At most one count; popped while it is in use."""
 
 
 def carry(
     lake: Lake, ref: ChunkRef, run: Run, game: Game[Any, Any], rows: pa.Table, part: StagePart
 ) -> pa.Table | None:
-    """Work a chunk that is one part of a staged count; return its PARTS, of one row.
+    """Run a chunk that is one part of a staged count; return its single PARTS row.
 
     None if states that it needs are missing: another worker has done the part meanwhile, or the
-    chunks that wrote them are worked again. States for the next stage are in the chunk's frontier
-    when this returns. A part without room comes back split into halves.
+    chunks that wrote them run again. When this returns, states for the next stage are in the
+    chunk's frontier. A part that does not fit comes back split into halves.
     """
     (head,) = heads_of(rows)
     puzzle = game.from_arrays(arrays_of(rows), 0)
@@ -86,7 +86,7 @@ def carry(
         row = result_row(head, CARRIED, None, children=carried.to_json())
     else:
         whole: Outcome[Any] = Outcome(status=Status.SOLVED, count=count.total())
-        # The game knows which counts a result cannot hold.
+        # The game knows which counts do not fit into a result.
         ask = run.question.ask
         row = outcome_row(game, ask, head, game.merge(puzzle, ask, [whole]))
     row |= {name: getattr(count.statistics, name) for name in COST_COLUMNS}
@@ -98,7 +98,7 @@ def carry(
 def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> bool | None:
     """Read the states of a part.
 
-    Returns whether there is room for them, or None if some are missing.
+    Returns whether they fit, or None if some are missing.
     """
     if part.layer == 0:
         count.begin()
@@ -145,7 +145,7 @@ def keep_tables(key: Key, count: LayeredCount) -> None:
 
 
 def take_tables(key: Key, budget: Budget) -> LayeredCount | None:
-    """Take the kept count of a job, reset for its next part; that of another job is dropped."""
+    """Take the kept count of a job, reset for its next part; drop that of another job."""
     kept, _kept[:] = list(_kept), []
     for owner, count, timer in kept:
         timer.cancel()
@@ -156,7 +156,7 @@ def take_tables(key: Key, budget: Budget) -> LayeredCount | None:
 
 
 def drop_tables() -> None:
-    """Drop a kept count, and return freed memory to the system."""
+    """Drop the kept count, and return freed memory to the system."""
     for _, _, timer in list(_kept):
         timer.cancel()
         _kept.clear()

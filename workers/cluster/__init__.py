@@ -1,1 +1,1 @@
-"""Processes on this machine: server, workers, their supervisor."""
+"""Processes on this machine: server, workers, and their supervisor."""

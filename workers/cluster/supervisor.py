@@ -1,11 +1,11 @@
-"""Start the embedded server and the workers, restart whatever exits, stop all of it together.
+"""Start the embedded server and the workers, restart what exits, stop everything together.
 
 As a program, `python -m nightgrid.workers.cluster.supervisor` does this for the settings in its
 environment until SIGTERM or SIGINT. With --stop-at-eof it also ends when its standard input closes,
-so that no process stays behind when its parent is killed.
+so that no process is left behind when its parent is killed.
 
-Several supervisors may work next to each other in one folder, each with workers of its own. One of
-them has the server, and one the keeper; another takes its place when it ends.
+Several supervisors may share a folder, each with its own workers. One of them runs the server, and
+one the keeper; another takes over when it exits.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ SERVER, KEEPER = "server", "keeper"
 WORKERS = (BATCH, INTERACTIVE)
 ROLES = (SERVER, *WORKERS, KEEPER)
 LOCK = "supervisor"
-"""Lock of the supervisor whose state and heartbeats the side folder shows."""
+"""Lock of the supervisor whose state and heartbeats are in the side folder."""
 BATCH_NICE = 5
-"""Next to processes of normal priority that want the core as well, batches get a quarter of it."""
+"""Next to processes of normal priority that compete for the core, batches get a quarter of it."""
 POLL_SECONDS = 0.1
 BEAT_SECONDS = 1.0
 YOUNG_SECONDS = 10.0
 RESTART_MAX_SECONDS = 10.0
-"""A process is restarted after one second for each time in a row that it died young, up to this."""
+"""Limit of the restart delay, which grows by one second with each early death in a row."""
 HAND_BACK_SECONDS = 3.0
-"""How long a worker that is stopped may take to put its unfinished work back into the queue."""
+"""How long a stopping worker may take to put its unfinished work back into the queue."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,9 +71,9 @@ class Child:
 
 
 class Supervisor:
-    """Keeps one process running for each role, until a signal or its parent's end stops it.
+    """Keeps one process running for each role, until a signal or the end of its parent stops it.
 
-    On `standby` it does nothing while another supervisor works in the folder.
+    On `standby` it does nothing while another supervisor is active in the folder.
     """
 
     def __init__(
@@ -98,10 +98,10 @@ class Supervisor:
     def run(
         self, parent_pipe: int | None = None, may_work: Callable[[], bool] = lambda: True
     ) -> int | None:
-        """Run the processes until a signal comes or the parent's pipe closes; return the signal.
+        """Run the processes until a signal arrives or the parent's pipe closes; return the signal.
 
-        `parent_pipe` is the file descriptor of a pipe that closes when the parent ends. Workers are
-        started once `may_work` is true; server and keeper before that. Raises PermanentError for a
+        `parent_pipe` is the file descriptor of a pipe that closes when the parent ends. Workers
+        start once `may_work` is true; server and keeper before that. Raises PermanentError for a
         lake without an id that cannot be written and for a folder that cannot be written.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -110,7 +110,7 @@ class Supervisor:
         with self._held, exporting(self._settings):
             try:
                 while not self._stopping:
-                    # Takes the place of a supervisor that has ended.
+                    # Takes the place of a supervisor that has exited.
                     if self._holds(LOCK) or not self._standby:
                         for child in self._children:
                             self._keep_running(child, may_work)
@@ -125,17 +125,17 @@ class Supervisor:
         return self._start_byte
 
     def _name_lake(self) -> None:
-        """Write the id of the lake before processes start whose keys begin with it."""
+        """Write the id of the lake before starting processes whose keys begin with it."""
         if all(child.role == SERVER for child in self._children):
             return
         try:
             make_lake_id(self._settings)
         except TransientError as error:
-            # Workers try again, and are restarted until they succeed.
+            # Workers retry, and are restarted until they succeed.
             _say(f"the lake does not answer: {error}")
 
     def _holds(self, name: str) -> bool:
-        """Take a lock of the folder if it is free; return whether we have it."""
+        """Try to take a lock of the folder; return whether we hold it."""
         if name not in self._locks:
             try:
                 self._held.enter_context(locked(self._settings.side_dir, name, ""))
@@ -152,7 +152,7 @@ class Supervisor:
             return False
         if child.role in (SERVER, KEEPER) and not self._holds(child.role):
             return False
-        # The server of a supervisor that was killed may answer for a moment yet.
+        # The server of a killed supervisor may still answer for a moment.
         if server.is_embedded(self._settings) and (
             server.is_up(self._settings) == (child.role == SERVER)
         ):
@@ -176,7 +176,7 @@ class Supervisor:
                 nice=BATCH_NICE if child.role == BATCH else 0,
             )
         except OSError as error:
-            # A full disk, or no memory to fork: tried again for as long as it takes.
+            # A full disk, or no memory to fork: retried for as long as it takes.
             _say(f"{child.role} could not be started: {error}")
             child.restart_at = time.monotonic() + RESTART_MAX_SECONDS
             return
@@ -184,7 +184,7 @@ class Supervisor:
         self._write_state()
 
     def _reap(self, child: Child, process: subprocess.Popen[bytes]) -> None:
-        """Clear away what a dead process left, and plan its restart."""
+        """Clean up after a dead process, and schedule its restart."""
         kill_group(process)
         _say(f"{child.role} {process.pid} {_how_it_ended(process.returncode)}; it is restarted")
         # A worker that exits by itself has handed its work back.
@@ -196,17 +196,17 @@ class Supervisor:
 
     def _record_exit(self, child: Child, how: str) -> None:
         if child.role in WORKERS:
-            # Else its key expires.
+            # Otherwise its key expires.
             with contextlib.suppress(redis.RedisError):
                 record_exit(self._client, self._settings, child.worker, how)
 
     def _beat(self) -> None:
-        """Report about once a second to systemd and probes how the processes are."""
+        """Report the state of the processes to systemd and probes about once a second."""
         if time.monotonic() < self._beat_at:
             return
         self._beat_at = time.monotonic() + BEAT_SECONDS
         missing = self._missing()
-        # The others often follow from the first.
+        # The others are often consequences of the first.
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         if self._holds(LOCK):
             write_beat(self._settings.side_dir, f"{missing[0]}{more}" if missing else "")
@@ -216,7 +216,7 @@ class Supervisor:
             notify("READY=1")
 
     def _missing(self) -> list[str]:
-        """Name each process that does not run, and each worker that takes no work."""
+        """List each process that does not run, and each worker that takes no work."""
         try:
             refusing = refusals(self._client, self._settings)
             working = living_workers(self._client, self._settings).keys() - refusing.keys()
@@ -225,9 +225,9 @@ class Supervisor:
         return [
             f"{child.role} does not run"
             if child.process is None
-            else f"{child.worker} is not heard by the server, or refuses work"
+            else f"{child.worker} sends no heartbeat to the server, or refuses work"
             for child in self._children
-            # Server and keeper may be those of another supervisor in this folder.
+            # Another supervisor in this folder may run the server and the keeper.
             if (child.process is None and child.role in (*WORKERS, *self._locks))
             or (child.role in WORKERS and child.worker not in working)
         ]
@@ -244,7 +244,7 @@ class Supervisor:
         self._stopping, self._stopped_by = True, number
 
     def _write_state(self) -> None:
-        """Write which processes run, for `supervisor_state`."""
+        """Write the state file that `supervisor_state` reads."""
         if not self._holds(LOCK):
             return
         processes = {
@@ -260,16 +260,16 @@ class Supervisor:
             staged.replace(path)
 
     def _stop(self) -> None:
-        """Stop the workers together, then the server they speak to."""
+        """Stop the workers together, then their server."""
         notify("STOPPING=1")
         if LOCK in self._locks:
             write_beat(self._settings.side_dir, "it stops")
         soft_s = self._settings.soft_shutdown_seconds
         workers = [(c, c.process) for c in self._children if c.role != SERVER and c.process]
         if workers and self._stopped_by == signal.SIGINT:
-            _say(f"stopping: work in hand has {soft_s:g} s to end, else it is handed back")
+            _say(f"stopping: running tasks have {soft_s:g} s to end, else they are handed back")
         if not self._abandoned:
-            # SIGQUIT: hand back at once what is still being worked on.
+            # SIGQUIT: hand back unfinished tasks at once.
             for number, pause_s in ((signal.SIGTERM, soft_s), (signal.SIGQUIT, HAND_BACK_SECONDS)):
                 deadline = time.monotonic() + pause_s
                 for _, process in workers:
@@ -288,7 +288,7 @@ class Supervisor:
 
 
 def command_of(role: str, settings: Settings) -> list[str]:
-    """Write the command line of the process for a role."""
+    """Return the command line of the process for a role."""
     if role == SERVER:
         return server.server_command(settings)
     if role == KEEPER:
@@ -303,7 +303,7 @@ def command_of(role: str, settings: Settings) -> list[str]:
 
 
 def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
-    """Write the environment in which our packages are found and the settings are these."""
+    """Return an environment that finds our packages and carries these settings."""
     paths = [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]
     return {
         **os.environ,
@@ -315,26 +315,26 @@ def child_environment(settings: Settings, worker: str = "") -> dict[str, str]:
 
 
 def supervisor_state(settings: Settings) -> Mapping[str, Any] | None:
-    """Read which processes the supervisor of a side folder runs; None if none is at work."""
+    """Read which processes the supervisor of a side folder runs; None if none is active."""
     try:
         state: dict[str, Any] = json.loads(state_path(settings).read_text())
         os.kill(int(state["supervisor_pid"]), 0)
     except (FileNotFoundError, ProcessLookupError, ValueError, KeyError):
         return None
     except PermissionError:
-        # It lives, and is another user's.
+        # It is alive and belongs to another user.
         pass
     return state
 
 
 def has_begun_workers(settings: Settings) -> bool:
-    """Return whether a supervisor that lives has started workers, ready or not."""
+    """Return whether a living supervisor has started workers, ready or not."""
     state = supervisor_state(settings) or {"processes": {}}
     return any(role in state["processes"] for role in WORKERS)
 
 
 def state_path(settings: Settings) -> Path:
-    """Name the file that `supervisor_state` reads."""
+    """Return the file that `supervisor_state` reads."""
     return settings.side_dir / "supervisor.json"
 
 
@@ -350,19 +350,19 @@ def _say(text: str) -> None:
     if chosen_format() == "json":
         log.info("supervised", told=text)
         return
-    # The log may be on a full disk: looking after the workers goes on.
+    # The log may be on a full disk; supervision continues.
     with contextlib.suppress(OSError):
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
 
 def main() -> None:
-    """Supervise, as a program."""
+    """Run a supervisor as a program."""
     parser = argparse.ArgumentParser(prog="python -m nightgrid.workers.cluster.supervisor")
     for option, text in {
         "--stop-at-eof": "stop when standard input closes",
         "--standby": "wait until no other supervisor works in the folder",
-        "--start-workers-on-byte": "start workers when a byte comes on standard input",
+        "--start-workers-on-byte": "start workers when a byte arrives on standard input",
     }.items():
         parser.add_argument(option, action="store_true", help=text)
     parser.add_argument("--roles", default=",".join(ROLES))

@@ -1,8 +1,8 @@
-"""The table of a run's chunks: one record for each, changed by named transitions alone.
+"""The table of a run's chunks: one record for each, changed only by named transitions.
 
-A state machine without a lake, a queue or a clock. What is in the lake decides: most transitions
-say what the driver has found there. Sums are computed from the records when they are asked for: a
-run has hundreds of chunks, rarely thousands.
+A state machine without a lake, a queue or a clock. The lake is authoritative: most transitions
+record what the driver found there. Sums are computed on demand: a run has hundreds of chunks,
+rarely thousands.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ class State(StrEnum):
     """The states of a chunk; docs/explanation/architecture.md has the table."""
 
     READY = "ready"
-    """It is to be sent."""
+    """To be sent."""
     SENT = "sent"
-    """Its message was sent; no worker is known to have begun."""
+    """Its message was sent; no worker is known to have started."""
     BEGUN = "begun"
     """A worker has noted its attempt in the lake."""
     DONE = "done"
-    """Its result is in the lake and was not read yet."""
+    """Its result is in the lake and has not been read yet."""
     READ = "read"
-    """Its result was read; rows of it that go on are in the manifest."""
+    """Its result was read; rows that continue elsewhere are in the manifest."""
     HALVED = "halved"
-    """It failed too often: two chunks of another segment have its rows."""
+    """It failed too often; two chunks of another segment replace it."""
 
 
 IN_FLIGHT = (State.SENT, State.BEGUN)
-"""States of a chunk that has a flight."""
+"""States in which a chunk has a flight."""
 HAS_RESULT = (State.DONE, State.READ)
 """States of a chunk whose result is in the lake."""
 OPEN = (State.READY, *IN_FLIGHT, State.DONE)
@@ -57,9 +57,9 @@ TRANSITIONS: Mapping[str, Mapping[State, State]] = MappingProxyType(
         "read": {State.DONE: State.READ},
     }
 )
-"""By name of the transition: the state it leads to, by the state it starts in."""
+"""Target state by transition name and source state."""
 PlainTransition = Literal["fail", "requeue", "halve", "land"]
-"""Transitions that take no arguments. A chunk that becomes ready again is sent first."""
+"""Transitions without arguments. A chunk that becomes ready again is sent first."""
 
 
 class IllegalTransitionError(Exception):
@@ -77,58 +77,58 @@ class PartOf:
 
 @dataclass(slots=True, kw_only=True)
 class Flight:
-    """A chunk that was sent or begun and has no result in the lake."""
+    """The flight of a chunk that was sent or started and has no result in the lake."""
 
     sent_at: float
     """Monotonic seconds."""
     worker: str = ""
-    """Who noted that it began, if anyone has."""
+    """The worker that noted its start, if any."""
     missing_since: float | None = None
-    """Monotonic seconds of the first look at which its message was missing."""
+    """Monotonic seconds of the first check that found its message missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What the result of a chunk means for its run."""
+    """The meaning of a chunk's result for its run."""
 
     answered: int = 0
-    """Whole jobs that have their answer in it."""
+    """Whole jobs that it answers."""
     states: int = 0
     """States that the chunk kept."""
     kernel_ns: int = 0
-    """Kernel time that it took."""
+    """Kernel time of the chunk."""
     goes_on: bool = False
-    """Whether rows of it go on in other chunks, or its states in the next stage."""
+    """Whether rows of it continue in other chunks, or its states in the next stage."""
     carried: Carried | None = None
     """What a part of a staged count left for the next stage."""
     is_unanswered: bool = False
-    """Whether the job that it is a part of cannot be answered any more."""
+    """Whether its job can no longer be answered."""
     is_over_budget: bool = False
-    """Whether that is because this part is over budget for good."""
+    """Whether that is because this part is finally over budget."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Chunk:
-    """One chunk of a run, as its driver knows it; only the table of chunks changes it."""
+    """One chunk of a run, as its driver knows it; only the chunk table changes it."""
 
     key: ChunkKey
     kind: SegmentKind
     """Kind of its segment."""
     rows: int
     expected_s: float | None = None
-    """Seconds that the planner expected it to take; None: no estimate."""
+    """Seconds that the planner expects it to take; None: no estimate."""
     part_of: PartOf | None = None
     state: State = State.READY
     attempt: int = 1
     """The current attempt."""
     flight: Flight | None = None
-    """While it is in flight."""
+    """Set while it is in flight."""
     reading: Reading | None = None
-    """What its result meant when it was last read."""
+    """The meaning of its result when last read."""
     is_continued: bool = False
-    """Whether a later segment goes on with rows or states of it."""
+    """Whether a later segment continues rows or states of it."""
     went_on: pa.Array = field(default_factory=lambda: NO_JOBS)
-    """Numbers of its jobs that go on in `split` segments."""
+    """Numbers of its jobs that continue in `split` segments."""
 
     @property
     def has_result(self) -> bool:
@@ -137,17 +137,17 @@ class Chunk:
 
     @property
     def rows_left(self) -> int:
-        """How many of its rows do not go on elsewhere."""
+        """How many of its rows do not continue elsewhere."""
         return self.rows - len(self.went_on)
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether its result says that the job has no answer."""
+        """Whether its result leaves the job unanswered."""
         return self.reading is not None and self.reading.is_unanswered
 
     @property
     def is_open_part(self) -> bool:
-        """Whether its job waits for its outcome; a part that goes on has none."""
+        """Whether its job waits for its outcome; a part that continues elsewhere has none."""
         return not self.is_continued and (
             self.reading is None or (self.reading.goes_on and not self.reading.is_unanswered)
         )
@@ -156,8 +156,8 @@ class Chunk:
 class ChunkTable:
     """The chunks of one run, in memory: some hundred bytes each.
 
-    `attempts` is the last attempt at each chunk that was begun. Every transition raises
-    IllegalTransitionError in a state that does not have it. A chunk that was looked up changes
+    `attempts` is the last attempt at each started chunk. Every transition raises
+    IllegalTransitionError in a state that does not have it. Returned chunks are live: they change
     with the table.
     """
 
@@ -170,7 +170,7 @@ class ChunkTable:
             state: OrderedDict() for state in OPEN
         }
 
-    # -- what it holds -----------------------------------------------------------------------
+    # -- contents -----------------------------------------------------------------------
 
     def __getitem__(self, key: ChunkKey) -> Chunk:
         return self._chunks[key]
@@ -183,12 +183,12 @@ class ChunkTable:
         return self._chunks.get(key)
 
     def ref(self, key: ChunkKey) -> ChunkRef:
-        """Name a chunk with its current attempt."""
+        """Return a reference to a chunk with its current attempt."""
         attempt = self._chunks[key].attempt
         return ChunkRef(run_id=self.run_id, segment=key[0], chunk=key[1], attempt=attempt)
 
     def chunks_in(self, *states: State) -> Iterator[Chunk]:
-        """Yield the chunks in open states; those that are ready in the order of sending."""
+        """Yield the chunks in open states; ready ones in sending order."""
         return (self._chunks[key] for state in states for key in self._open[state])
 
     def number_in(self, *states: State) -> int:
@@ -196,39 +196,39 @@ class ChunkTable:
         return sum(len(self._open[state]) for state in states)
 
     def flights(self) -> list[Flight]:
-        """List the flights of the chunks that have one."""
+        """List all flights."""
         return [chunk.flight for chunk in self.chunks_in(*IN_FLIGHT) if chunk.flight is not None]
 
     @property
     def in_flight(self) -> int:
-        """How many chunks were sent and are not back."""
+        """How many chunks were sent and have no result yet."""
         return self.number_in(*IN_FLIGHT)
 
     @property
     def is_settled(self) -> bool:
-        """Whether no chunk is left to be worked or read, and no stage to be added."""
+        """Whether no chunk is left to solve or read, and no stage to add."""
         return not any(self._open.values()) and not self.due_stages()
 
-    # -- jobs that are worked in parts -------------------------------------------------------
+    # -- divided jobs -------------------------------------------------------
 
     def parts(self) -> list[list[Chunk]]:
         """List the parts of each divided job."""
         return list(self._parts.values())
 
     def is_unrecoverable(self, chunk: Chunk) -> bool:
-        """Return whether a part of a chunk's job is over budget for good: this one is in vain."""
+        """Return whether any part of a chunk's job is over budget, which makes this one futile."""
         parts = () if chunk.part_of is None else self._parts[chunk.part_of.job]
         return any(part.reading is not None and part.reading.is_over_budget for part in parts)
 
     def last_stage(self, job: int) -> int | None:
-        """Return the number of the last planned stage of a job; None: it has no stages."""
+        """Return the number of the last planned stage of a job; None if it has no stages."""
         stages = [c.part_of.stage for c in self._parts[job] if c.part_of is not None]
         return max((stage for stage in stages if stage is not None), default=None)
 
     def due_stages(self) -> dict[int, list[Chunk]]:
         """Return the staged counts whose next stage can be planned: all parts of the last are read.
 
-        By number of the job: the parts whose states the next stage takes over.
+        Maps the number of the job to the parts whose states the next stage takes over.
         """
         due = {}
         for job in sorted(self._parts):
@@ -241,7 +241,7 @@ class ChunkTable:
                 due[job] = left
         return due
 
-    # -- chunks that come --------------------------------------------------------------------
+    # -- adding chunks --------------------------------------------------------------------
 
     def add(
         self,
@@ -251,8 +251,8 @@ class ChunkTable:
     ) -> None:
         """Add the chunks of a segment, and mark its origins as halved or continued.
 
-        `parts` says which chunks are parts of jobs, `went_on` which jobs of which origins go on in
-        a `split` segment. What came back split is sent before all others: it takes longest.
+        `parts` maps chunks to the jobs that they are parts of, `went_on` origins to their jobs that
+        continue in a `split` segment. Split rows are sent before all others, as they take longest.
         """
         costs = segment.chunk_cost_s or [None] * len(segment.chunk_rows)
         new = []
@@ -286,22 +286,22 @@ class ChunkTable:
     # -- transitions -------------------------------------------------------------------------
 
     def send(self, key: ChunkKey, now: float) -> None:
-        """Its message was sent."""
+        """Record that its message was sent."""
         self._move("send", key, flight=Flight(sent_at=now))
 
     def begin(self, key: ChunkKey, worker: str, now: float) -> None:
-        """A worker has noted that it begins, perhaps after another one or for an earlier driver."""
+        """Record that a worker has started it; maybe not the first, or for an earlier driver."""
         flight = self._chunks[key].flight or Flight(sent_at=now)
         self._move("begin", key, flight=flight)
         if worker != flight.worker:
             flight.worker, flight.missing_since = worker, None
 
     def move(self, transition: PlainTransition, key: ChunkKey) -> None:
-        """Make a transition that takes no arguments."""
+        """Make a transition without arguments."""
         self._move(transition, key)
 
     def read(self, key: ChunkKey, reading: Reading) -> None:
-        """Its result was read; chunks in which rows of it go on have been added before."""
+        """Record that its result was read; add the chunks that continue its rows first."""
         self._move("read", key, reading=reading)
 
     def _move(self, transition: str, key: ChunkKey, **changes: Any) -> None:

@@ -1,4 +1,4 @@
-"""Drive one run to its end in this process: what a night and a count wait for."""
+"""Drive one run to its end in this process, for a night or a count."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PAUSE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """How a run ended, or how far it was when its driver was asked to stop."""
+    """How a run ended, or its progress when its driver was asked to stop."""
 
     run_id: str
     finished: bool
@@ -48,13 +48,13 @@ class RunSummary:
     """Result rows by status; empty unless finished."""
     chunks_total: int
     chunks_resumed: int
-    """Chunks that were done before this driver began."""
+    """Chunks that were done before this driver started."""
     failures: int
     resubmissions: int
     kernel_ns: int
     seconds: float
     cancelled: bool = False
-    """Whether it is not finished because the run was cancelled."""
+    """Whether it is unfinished because the run was cancelled."""
 
 
 def drive(
@@ -68,16 +68,16 @@ def drive(
     check_planner: Callable[[], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> RunSummary:
-    """Work what a run still needs, then finish it.
+    """Work off what a run still needs, then finish it.
 
-    May be called again after any kind of end: it does only the rest. Returns early, with `finished`
-    false, when the run is cancelled or `stopping` is set, and in the main thread on SIGINT and
-    SIGTERM. `check_planner` is for a run that is still being planned: it raises if no process plans
-    it any more.
+    May be called again however the last call ended: it does only the rest. Returns early, with
+    `finished` false, when the run is cancelled or `stopping` is set, and in the main thread on
+    SIGINT and SIGTERM. `check_planner` is for a run that is still being planned: it raises if no
+    process plans it any more.
 
-    Raises TransientError when broker or lake fail for `broker_patience_seconds`, AllRefuseError
-    when all workers refuse for so long, RefusalError when this process does, and TransientError
-    when another driver on this machine has the run.
+    Raises TransientError if broker or lake fail for `broker_patience_seconds` or another driver on
+    this machine has the run, AllRefuseError if all workers refuse for that time, and RefusalError
+    if this process does.
     """
     settings = settings or load_settings()
     begun = time.monotonic()
@@ -91,7 +91,8 @@ def drive(
 
         def begin() -> tuple[dict[str, Any] | None, Driver]:
             make_lake_id(lake.url)
-            # A count over generated boards fetches nothing, and nothing else would sweep its lake.
+            # A count over generated boards fetches nothing, and nothing else would clean up its
+            # lake.
             lake.sweep_staging()
             ended = ensure_results(lake, run_id)
             return ended, Driver(
@@ -131,7 +132,7 @@ def drive(
 
 
 def _summary_of(driver: Driver, ended: Mapping[str, Any] | None, begun: float) -> RunSummary:
-    """Sum up a run; `ended` is what DONE.json says, None before that."""
+    """Summarize a run; `ended` is the content of DONE.json, None before that."""
     run = driver.run
     return RunSummary(
         run_id=run.run_id,
@@ -151,7 +152,7 @@ def _summary_of(driver: Driver, ended: Mapping[str, Any] | None, begun: float) -
 
 @contextmanager
 def _stop_signals(stop: threading.Event) -> Iterator[threading.Event]:
-    """Turn the first SIGINT or SIGTERM into a request to stop; a second one acts as ever."""
+    """Turn the first SIGINT or SIGTERM into a request to stop; a second one acts as usual."""
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
@@ -171,15 +172,15 @@ def _stop_signals(stop: threading.Event) -> Iterator[threading.Event]:
 
 
 class Patience:
-    """Counts for how long nothing has succeeded; a success ends the outage."""
+    """Timeout of an outage: time without any success, reset by a success."""
 
     def __init__(self, what: str, seconds: float, stop: threading.Event) -> None:
-        """Take what is waited for, for how long, and what ends the waiting."""
+        """Set what is waited for, the timeout, and the event that ends the waiting."""
         self._what, self._seconds, self._stop = what, seconds, stop
         self._since: float | None = None
 
     def failed(self, error: TransientError) -> None:
-        """Pause after a failure. Raises `error` after the time, and a RefusalError at once."""
+        """Pause after a failure. Raises `error` after the timeout, and a RefusalError at once."""
         now = time.monotonic()
         if self._since is None:
             self._since = now
@@ -191,13 +192,13 @@ class Patience:
         time.sleep(PAUSE_SECONDS)
 
     def succeeded(self) -> None:
-        """End the outage, if there was one."""
+        """End the outage, if there is one."""
         if self._since is not None:
             self._since = None
             outages.end_outage(self._what)
 
     def insist(self, step: Callable[[], Found]) -> Found:
-        """Try a step until it succeeds. Raises its error when asked to stop, too."""
+        """Retry a step until it succeeds. Also raises its error when asked to stop."""
         while True:
             try:
                 found = step()

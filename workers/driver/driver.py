@@ -1,7 +1,7 @@
-"""Drive a run to its end: keep a small window of chunks in flight, and believe only the lake.
+"""Drive a run to its end: keep a small window of chunks in flight, and trust only the lake.
 
-`Driver.step` is one pass. `Driver._settle` has the rule by which a lost chunk is found,
-`Driver._fail` what follows of a failed attempt: retry, halve, or poison.
+`Driver.step` is one pass. `Driver._settle` has the rule that finds lost chunks, `Driver._fail` the
+consequences of a failed attempt: retry, halve, or poison.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ log = get_logger("nightgrid.driver")
 HALVED_AFTER = 2
 """Failed attempts after which a chunk of many rows is halved, to isolate a bad row."""
 NOWHERE_SECONDS = 0.1
-"""A message that is missing at two looks that far apart is lost. On its way from the queue to a
-worker, a message is in neither for a moment."""
+"""A message missing in two checks that far apart is lost. While it moves from the queue to a
+worker, it is in neither for a moment."""
 PLAN_POLL_SECONDS = 0.05
 """How often a driver checks for new segments of the planner."""
 UNRECOVERABLE = Reason(code=ReasonCode.UNRECOVERABLE_JOB)
@@ -53,7 +53,7 @@ class AllRefuseError(TransientError):
 
 
 class Driver:
-    """Drive one run, by a table of its chunks and what the lake says about them.
+    """Drives one run, using a table of its chunks and the state of the lake.
 
     Call `step` repeatedly, with a pause of `pause_s` in between, and `finish` when it returns True.
     Both may be called again after a TransientError. Any number of drivers share an outbox. Two
@@ -76,7 +76,7 @@ class Driver:
         self._outbox = outbox
         self._settings = settings
         self.queue = queue
-        """The queue of its first segment; later segments go to `batch`."""
+        """The queue of the first segment; later segments go to `batch`."""
         self._check_planner = check_planner
         self._begun = time.monotonic()
         self._heard: deque[Announcement] = deque()
@@ -85,7 +85,7 @@ class Driver:
         self.failures = 0
         """Failed attempts that this driver noted."""
         self.cancelled = False
-        """Whether the run was cancelled at the last look; then nothing is sent."""
+        """Whether the run was cancelled at the last check; then nothing is sent."""
         self.resubmissions = 0
         """How often a chunk had to be sent again."""
         self._open()
@@ -98,7 +98,7 @@ class Driver:
 
     @property
     def run(self) -> Run:
-        """The run as it was read last."""
+        """The run as last read."""
         return self._growing.run
 
     @property
@@ -113,7 +113,7 @@ class Driver:
 
     @property
     def progress(self) -> Progress:
-        """How far the run is."""
+        """The progress of the run."""
         now = time.monotonic()
         return progress_of(
             self._table,
@@ -125,7 +125,7 @@ class Driver:
         )
 
     def hear(self, announcement: Announcement) -> None:
-        """Keep a worker's announcement for the next step."""
+        """Record a worker's announcement for the next step."""
         if announcement.ref.run_id == self._run_id:
             self._heard.append(announcement)
 
@@ -140,10 +140,10 @@ class Driver:
         self._check_planner()
 
     def step(self) -> bool:
-        """Make one pass without waiting; return True if every chunk has its result.
+        """Make one pass without waiting; return True once every chunk has its result.
 
         Raises TransientError if the lake or the broker fails, and AllRefuseError if no worker can
-        work.
+        do the work.
         """
         try:
             return self._step()
@@ -178,7 +178,7 @@ class Driver:
             raise AllRefuseError(f"no worker can work here: {why}")
         if self._unseen > self._settings.attempts_max * self._outbox.window(self.queue_left):
             raise TransientError(
-                f"{self._unseen} chunks were announced as done, and this lake has no result of "
+                f"{self._unseen} chunks were announced as done, and this lake has no result for "
                 "them: the workers work in another copy of it, or it is not what is mounted here"
             )
 
@@ -193,18 +193,18 @@ class Driver:
     def finish(self) -> dict[str, Any]:
         """Merge the chunk results into results, solutions and DONE.json; return the latter.
 
-        Raises TransientError for a damaged chunk result: its chunk is worked again.
+        Raises TransientError for a damaged chunk result: its chunk is solved again.
         """
         try:
             done = finish_run(self._lake, self._run_id)
         except DamagedResultError as error:
             self._set_aside(error)
             self._open()
-            raise TransientError(f"{error}; its chunk is worked again") from error
+            raise TransientError(f"{error}; its chunk is solved again") from error
         self._outbox.publish_demand(self._run_id, 0)
         return done
 
-    # -- what is to be sent ------------------------------------------------------------------
+    # -- sending ------------------------------------------------------------------
 
     def _send(self) -> None:
         """Send chunks until the window is full; a row on its last attempt is sent alone."""
@@ -229,7 +229,7 @@ class Driver:
         return self._growing.has_sources(chunk) and (is_alone or not self._has_last_chance(chunk))
 
     def _has_last_chance(self, chunk: Chunk) -> bool:
-        """Return whether the next death of its worker makes a row poison, whatever killed it."""
+        """Return whether one more death of its worker makes a row poison, whatever the cause."""
         if chunk.rows_left > 1 or chunk.attempt < self._settings.attempts_max:
             return False
         last = read_note(self._lake, replace(self._table.ref(chunk.key), attempt=chunk.attempt - 1))
@@ -237,7 +237,7 @@ class Driver:
         return failure is not None and failure.code is ReasonCode.WORKER_LOST
 
     def _end_unworked(self, ref: ChunkRef, status: Status, reason: Reason) -> list[Row]:
-        """Write the result of a chunk without solving it; return its jobs."""
+        """Write a chunk result without solving anything; return its jobs."""
         rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
         part = [result_row(head, str(status), reason) for head in heads_of(rows)]
         self._lake.create_table(ref.result_path, pa.Table.from_pylist(part, PARTS))
@@ -245,7 +245,7 @@ class Driver:
         jobs: list[Row] = rows.select(["job_id", "puzzle_id"]).to_pylist()
         return jobs
 
-    # -- what came back ----------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------
 
     def _take(self, heard: Announcement) -> None:
         chunk = self._table.get(heard.ref.key)
@@ -256,7 +256,7 @@ class Driver:
                 self._table.move("land", chunk.key)
                 self._unseen = 0
             else:
-                # If the lake is slow to show new files, the next look finds it.
+                # If the lake is slow to show new files, the next check finds it.
                 self._unseen += 1
         elif heard.ref.attempt != chunk.attempt:
             return
@@ -264,7 +264,7 @@ class Driver:
             self._fail(chunk, heard.reason)
         else:
             self._send_again(chunk, heard.reason.sentence)
-            # Results of other chunks, which this one needs, may be missing.
+            # Results of other chunks that this one needs may be missing.
             self._look_at = 0.0
 
     def _read_results(self) -> None:
@@ -275,14 +275,14 @@ class Driver:
             self._send_again(self._table[error.ref.key], "its result was damaged")
 
     def _set_aside(self, error: DamagedResultError) -> None:
-        """Move a damaged result aside, so that its chunk is worked again."""
+        """Move a damaged result aside, so that its chunk is solved again."""
         aside = set_aside(self._lake, error.ref.result_path)
         log.warning("result set aside", chunk=error.ref.name, to=aside, reason=str(error))
 
-    # -- what did not come back --------------------------------------------------------------
+    # -- lost chunks --------------------------------------------------------------
 
     def _look(self) -> None:
-        """List chunk results and begun attempts, and update every chunk accordingly."""
+        """List chunk results and started attempts, and update every chunk."""
         table = self._table
         self.cancelled = is_cancelled(self._lake, self._run_id)
         looked_at = self._outbox.look()
@@ -308,8 +308,8 @@ class Driver:
 
         - Its attempt has failed if the note says so, or if the worker that wrote the note is gone.
         - The same attempt is sent again if that worker was stopped, if the message is missing, or
-          if a worker took it a while ago and has not begun.
-        - Otherwise it is on its way.
+          if a worker took it a while ago and has not started.
+        - Otherwise it is in flight.
         """
         ref = self._table.ref(chunk.key)
         attempt = read_note(self._lake, ref) if is_begun else None
@@ -338,7 +338,7 @@ class Driver:
             self._send_again(chunk, "its message was lost")
 
     def _send_again(self, chunk: Chunk, why: str) -> None:
-        """Mark a chunk to be sent again, as the same attempt: no limit counts these."""
+        """Mark a chunk to be sent again as the same attempt, which does not count as a retry."""
         ref = self._table.ref(chunk.key)
         log.info("chunk sent again", chunk=ref.name, reason=why)
         self._lake.delete(ref.started_path, durable=False)

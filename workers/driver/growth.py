@@ -1,4 +1,4 @@
-"""How a run grows: by the planner, rows that came back split, next stages, and halved chunks."""
+"""How a run grows: planned segments, split rows, next stages, and halved chunks."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ _LOST = (str(Status.OVER_BUDGET), str(Status.POISON), str(Status.INVALID))
 
 
 class GrowingRun:
-    """A driver's view of its run: the manifest and the table of chunks.
+    """A driver's view of its run: the manifest and the chunk table.
 
-    The lake is written before the table is changed, so a step that failed can be repeated. Methods
-    raise SegmentTakenError if another driver has added to the run; it has to be opened again.
+    The lake is written before the table is changed, so a failed step can be repeated. Methods raise
+    SegmentTakenError if another driver has added to the run; it has to be opened again.
     """
 
     def __init__(self, lake: Lake, run_id: str, tuning: Tuning) -> None:
@@ -70,13 +70,13 @@ class GrowingRun:
         self.run = open_run(lake, run_id)
         self.table = open_table(lake, self.run)
 
-    # -- what the planner adds ---------------------------------------------------------------
+    # -- planned segments ---------------------------------------------------------------
 
     def take_in_plan(self) -> None:
         """Add the segments that the planner has written meanwhile."""
         if self.run.planned:
             return
-        # In this order: a run that is planned has all its segments.
+        # In this order, because the segments of a plan are written before it.
         planned = has_plan(self._lake, self.run.run_id)
         self._join_planned(self._new_segments())
         if planned:
@@ -99,7 +99,7 @@ class GrowingRun:
             self.run = replace(self.run, segments=(*self.run.segments, segment))
             self.table.add(segment, parts)
 
-    # -- rows and states that go on in new chunks --------------------------------------------
+    # -- rows and states that continue in new chunks --------------------------------------------
 
     def read_results(self) -> None:
         """Read new results; add a segment for rows that came back split.
@@ -129,7 +129,7 @@ class GrowingRun:
                 self.table.read(key, reading)
 
     def add_stages(self) -> None:
-        """Add the next stage of counts whose parts were all read, the largest parts first."""
+        """Add the next stage of each count whose parts were all read, the largest parts first."""
         for job, left in self.table.due_stages().items():
             carried = {c.key: c.reading.carried for c in left if c.reading and c.reading.carried}
             origins = sorted(carried)
@@ -143,14 +143,14 @@ class GrowingRun:
             ]
             rows.sort(key=lambda sized: -sized[0])
             self._add("stage", origins, [chunk for _, chunk in rows])
-            # Of all stages before the last one: an outage may have left some.
+            # Of all earlier stages: an outage may have left some.
             old = {PartOf(job=job, stage=stage) for stage in range(number - 1)}
             obsolete = {chunk.key for chunk in self.table if chunk.part_of in old}
             there = frontiers(self._lake, self.run.run_id)
             drop_frontiers(self._lake, self.run.run_id, obsolete.intersection(there))
 
     def has_sources(self, chunk: Chunk) -> bool:
-        """Return whether the states that a chunk takes over are in the lake, by the table."""
+        """Return whether the table has the states that a chunk takes over as being in the lake."""
         if chunk.part_of is None or chunk.part_of.stage is None:
             return True
         refs = sources(self.run.segments.__getitem__, self.table.ref(chunk.key))
@@ -159,7 +159,7 @@ class GrowingRun:
     # -- segments ----------------------------------------------------------------------------
 
     def halve(self, chunk: Chunk) -> None:
-        """Replace a chunk by two with half its rows each, without those that go on elsewhere."""
+        """Replace a chunk by two with half its rows each, without those that continue elsewhere."""
         ref = self.table.ref(chunk.key)
         rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
         rows = rows.filter(pc.invert(pc.is_in(rows.column("job_no"), value_set=chunk.went_on)))
@@ -186,7 +186,7 @@ class GrowingRun:
 
 
 def open_table(lake: Lake, run: Run) -> ChunkTable:
-    """Make the table of a run's chunks; those with a result are done, and not yet read."""
+    """Return the table of a run's chunks; those with a result are done and not yet read."""
     table = ChunkTable(run.run_id, read_attempts(lake, run.run_id))
     done = done_chunks(lake, run.run_id)
     for segment in run.segments:
@@ -199,11 +199,11 @@ def open_table(lake: Lake, run: Run) -> ChunkTable:
 
 
 def read_chunk(lake: Lake, ref: ChunkRef, chunk: Chunk) -> tuple[Reading, list[pa.Table]] | None:
-    """Read the result of a chunk; None: it is missing.
+    """Read the result of a chunk; None if it is missing.
 
-    Returns what it means for the run, and manifest rows, one table for each new chunk, in which
-    rows of it go on. Parts, and rows over the small budget, get a chunk each; rows for which the
-    chunk had no time share smaller ones. Raises DamagedResultError.
+    Returns its meaning for the run, and the manifest rows that continue it, one table for each new
+    chunk. Parts, and rows over the small budget, get a chunk each; rows that the chunk had no time
+    for share smaller ones. Raises DamagedResultError.
     """
     part = read_result(lake, ref, _COLUMNS, rows=chunk.rows)
     if not part.num_rows:
@@ -215,7 +215,7 @@ def read_chunk(lake: Lake, ref: ChunkRef, chunk: Chunk) -> tuple[Reading, list[p
     )
     is_split = pc.equal(status, SPLIT)
     if len(chunk.went_on):
-        # The manifest decides, even if a second execution has solved rows that went on.
+        # The manifest decides, even if a second execution has solved rows that continued.
         went = pc.is_in(part.column("job_no"), value_set=chunk.went_on)
         whole, is_split = pc.and_not(whole, went), pc.and_not(is_split, went)
     split = part.filter(is_split).to_pylist()
@@ -238,7 +238,7 @@ def read_chunk(lake: Lake, ref: ChunkRef, chunk: Chunk) -> tuple[Reading, list[p
 def _chunks_of_split(
     lake: Lake, ref: ChunkRef, split: Iterable[dict[str, object]], rows: int
 ) -> list[pa.Table]:
-    """Cut the rows of a chunk that came back split into chunks."""
+    """Group split rows of a chunk into new chunks."""
     asked = lake.read_row_group(ref.manifest_path, ref.chunk)
     index_of = {job: i for i, job in enumerate(asked.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []

@@ -1,6 +1,6 @@
-"""The outbox of a process: sends chunks to workers, and knows where their messages are.
+"""The outbox of a process: sends chunks to workers, and tracks where their messages are.
 
-One outbox serves all drivers of a process. What it knows only shortens waits: the lake decides.
+One outbox serves all drivers of a process. Its knowledge only shortens waits: the lake decides.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ class Place(StrEnum):
     """Where the message of a chunk is."""
 
     QUEUED = "queued"
-    """It waits in a queue."""
+    """Waiting in a queue."""
     TAKEN = "taken"
-    """A worker has taken it and has not acknowledged it."""
+    """Taken by a worker and not acknowledged."""
     NOWHERE = "nowhere"
     UNKNOWN = "unknown"
-    """It was sent after the last look, or the look did not reach the end of the queue."""
+    """Sent after the last check, or the check did not reach the end of the queue."""
 
 
 class Worker(StrEnum):
-    """What is known of a worker that began a chunk."""
+    """State of a worker that started a chunk."""
 
     LIVES = "lives"
     """Its last heartbeat is recent."""
     GONE = "gone"
     """It died, or has sent no heartbeat for too long."""
     LEFT = "left"
-    """It was told to exit, and has handed back its chunks."""
+    """It was asked to exit, and has handed back its chunks."""
 
 
 _INLINE_HERE = f"inline-{socket.gethostname()}-"
@@ -80,7 +80,7 @@ class InlineOutbox:
         self._name = f"{_INLINE_HERE}{uuid.uuid4().hex[:8]}"
 
     def window(self, queue: str) -> int:  # noqa: ARG002
-        """One: the driver continues when it is solved."""
+        """One: the driver continues once it is solved."""
         return 1
 
     def processes(self, queue: str) -> int:  # noqa: ARG002
@@ -122,7 +122,7 @@ class InlineOutbox:
         return [Announcement(event=event, ref=ref, reason=reason)]
 
     def look(self) -> float:
-        """Return the time: this process knows what waits in it."""
+        """Return the time: this process always knows its own queue."""
         return time.monotonic()
 
     def place(self, ref: ChunkRef, sent_at: float) -> Place:  # noqa: ARG002
@@ -130,7 +130,7 @@ class InlineOutbox:
         return Place.QUEUED if ref in self._waiting else Place.NOWHERE
 
     def worker(self, name: str) -> Worker:
-        """Gone, if it was another inline process of this host: only one at a time drives a run."""
+        """Gone if it was another inline process of this host: only one at a time drives a run."""
         is_other = name.startswith(_INLINE_HERE) and name != self._name
         return Worker.GONE if is_other else Worker.LIVES
 
@@ -167,7 +167,7 @@ class CeleryOutbox:
     def window(self, queue: str) -> int:
         """Chunks that one run may have in flight: as set, or some for each living process.
 
-        Runs that share a queue have equal shares: queues are first in, first out, so each run makes
+        Runs that share a queue get equal shares: queues are first in, first out, so each run makes
         the same progress.
         """
         most = self._settings.tuning.window_chunks
@@ -177,7 +177,7 @@ class CeleryOutbox:
         return max(1, -(-most // max(1, self._runs())))
 
     def processes(self, queue: str) -> int:
-        """Processes that served the queue at the last look; before that, those of this machine."""
+        """Processes that served the queue at the last check; before that, those of this machine."""
         serving = sum(about["processes"] for about in self._serving(queue).values())
         return serving or self._settings.batch_processes
 
@@ -212,8 +212,9 @@ class CeleryOutbox:
     def look(self) -> float:
         """Read heartbeats, refusals and messages, once in `reconcile_seconds` for all drivers.
 
-        Returns when that was done last, in monotonic seconds. Raises TransientError when the broker
-        is dead, and again without a try until that time is over: each try may take seconds.
+        Returns when that was last done, in monotonic seconds. Raises TransientError when the broker
+        is dead, then again without trying until `reconcile_seconds` have passed: each try may take
+        seconds.
         """
         now, pause_s = time.monotonic(), self._settings.tuning.reconcile_seconds
         if now < self._failed_at + pause_s:
@@ -233,7 +234,7 @@ class CeleryOutbox:
         return now
 
     def place(self, ref: ChunkRef, sent_at: float) -> Place:
-        """Where the message of a chunk was at the last look."""
+        """Where the message of a chunk was at the last check."""
         about, seen = _about(ref), self._traffic
         if about in seen.waiting:
             return Place.QUEUED
@@ -243,10 +244,10 @@ class CeleryOutbox:
         return Place.NOWHERE if is_seen else Place.UNKNOWN
 
     def worker(self, name: str) -> Worker:
-        """What is known of a worker.
+        """The state of a worker.
 
-        Silence is counted from when this process first noticed it: a wiped server has forgotten
-        all heartbeats. Raises TransientError when the broker is dead.
+        Silence is counted from when this process first noticed it: a wiped server has forgotten all
+        heartbeats. Raises TransientError when the broker is dead.
         """
         if name in self._alive:
             return Worker.LIVES
@@ -260,7 +261,7 @@ class CeleryOutbox:
         return Worker.GONE if how == DEAD or silent_s > limit_s else Worker.LIVES
 
     def publish_demand(self, run_id: str, chunks_waiting: int) -> None:
-        """Publish in Redis how many chunks of a run wait, for a while."""
+        """Publish in Redis how many chunks of a run wait; the key expires."""
         publish_demand(self._client, self._settings, run_id, chunks_waiting)
 
     def close(self) -> None:

@@ -21,13 +21,13 @@ from nightgrid.workers.driver.chunk_table import ChunkTable, State
 from nightgrid.workers.runs.manifest import Run
 
 LEAST_S = 1.0
-"""Kernel seconds before the end is estimated."""
+"""Kernel seconds needed before the end is estimated."""
 LEAST_SHARE = 0.01
 """Lower bound of the planned share when the rest is extrapolated from it."""
 FEW_CHUNKS = 4
-"""Number of chunks whose ratio is weighted by one half (of its logarithm)."""
+"""Number of chunks whose ratio has a weight of one half (of its logarithm)."""
 OLDEST_SHOWN_S = 2.0
-"""The oldest chunk in flight is shown from this age on."""
+"""Age from which the oldest chunk in flight is shown."""
 DAY_S = 24 * 3600
 YEAR_S = 365.25 * DAY_S
 
@@ -41,11 +41,11 @@ class Progress:
     """Grows when parts come back split or chunks are halved."""
     chunks_done: int = 0
     unforeseen_left: int = 0
-    """Chunks not done for which the planner had no estimate."""
+    """Unfinished chunks without an estimate of the planner."""
     expected_total_s: float = 0.0
-    """What the planner expected of the other chunks."""
+    """Planner's estimate for the other unfinished chunks."""
     expected_done_s: float = 0.0
-    """What it expected of those that are done."""
+    """Planner's estimate for the finished ones."""
     states: int = 0
     """States kept in the chunks that were read."""
     kernel_ns: int = 0
@@ -53,7 +53,7 @@ class Progress:
     jobs_done: int
     """Jobs whose answer is complete."""
     jobs_total: int
-    """Jobs of the run, as far as it is planned."""
+    """Jobs of the run planned so far."""
     in_flight: int
     failures: int
     """Failed attempts that this driver noted."""
@@ -62,9 +62,9 @@ class Progress:
     processes: int = 1
     """Processes that solve chunks."""
     oldest_seconds: float | None = None
-    """Age of the oldest chunk in flight; None: there is none."""
+    """Age of the oldest chunk in flight; None if there is none."""
     planned_share: float = 1.0
-    """Share of the puzzles that is planned; totals are of this share."""
+    """Share of the puzzles that is planned; totals refer to it."""
 
     @property
     def kernel_s(self) -> float:
@@ -73,7 +73,7 @@ class Progress:
 
     @property
     def ended(self) -> bool:
-        """Whether all that is planned is done."""
+        """Whether everything planned is done."""
         return self.jobs_done >= self.jobs_total and self.chunks_done >= self.chunks_total
 
 

@@ -1,1 +1,1 @@
-"""On-demand solves: jobs, and the keeper that drives what they become."""
+"""On-demand solves: jobs, and the keeper that drives the runs they become."""

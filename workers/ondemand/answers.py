@@ -1,4 +1,4 @@
-"""Answers that no run has given as rows of the lake: of small boards, and of jobs over budget."""
+"""Write answers outside of runs as rows of the lake: small boards, and jobs over budget."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answer_of(
     outcome: Outcome[Any],
     solutions: Iterable[Any] = (),
 ) -> Answer:
-    """Write an outcome as rows; `solutions` are its solutions as JSON values."""
+    """Return an outcome as rows; `solutions` are its solutions as JSON values."""
     run_id = ONDEMAND_PREFIX + job_id
     if outcome.status not in FINAL:
         # It may be asked again, and files never change.
@@ -54,7 +54,7 @@ def answer_of(
 
 
 def put_answers(lake: Lake, answers: Sequence[Answer]) -> None:
-    """File answers together: solutions first, then the results that say they are done."""
+    """Write answers together: solutions first, then the results, which mark them as done."""
     solutions = [row for _, rows in answers for row in rows]
     if solutions:
         put_merged(lake, SOLUTION_FILES, pa.Table.from_pylist(solutions, SOLUTIONS))

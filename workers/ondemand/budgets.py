@@ -1,4 +1,4 @@
-"""What an on-demand job may cost: in one task, in each of its parts, and all of it together."""
+"""Budgets of an on-demand job: for one task, for each of its parts, and in total."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class JobBudget:
     """What a job may cost."""
 
     part: Budget
-    """What one solve may spend: the whole job in one task, or one part of it."""
+    """Limit of one solve: the whole job in one task, or one part of it."""
     total_seconds: float
-    """Kernel time of all parts together."""
+    """Total kernel time of all parts."""
     total_bytes: int
-    """States of a staged count that lie in the lake at once."""
+    """States of a staged count in the lake at once, in bytes."""
     solution_bytes: int = SOLUTION_BYTES
-    """Solutions of a listing, as JSON."""
+    """Solutions of a listing, in bytes of JSON."""
 
     @classmethod
     def of(cls, settings: Settings, part: Budget | None = None) -> JobBudget:
-        """Take what the settings allow; `part` in the place of their budget."""
+        """Return the budget that the settings allow; `part` replaces their limit for one part."""
         return cls(
             part=part or settings.budget,
             total_seconds=settings.ondemand_total_seconds,
@@ -37,23 +37,23 @@ class JobBudget:
         )
 
     def to_row(self, ask: Ask) -> dict[str, Any]:
-        """Write it as columns of a result row of a job that asks this."""
+        """Return it as columns of the result row of a job with this ask."""
         listed = self.solution_bytes if ask.kind == "all" else None
         values = (*self.part.limits.values(), self.total_seconds, self.total_bytes, listed)
         return dict(zip(BUDGET_COLUMNS, values, strict=True))
 
     def or_more(self, other: JobBudget) -> JobBudget:
-        """Take the larger of each limit."""
+        """Return the larger of each limit."""
         limits = other.part.limits
         part = {name: max(most, limits[name]) for name, most in self.part.limits.items()}
         totals = {name: max(getattr(self, name), getattr(other, name)) for name in _TOTALS}
         return JobBudget(part=Budget(**part), **totals)
 
     def to_json(self) -> dict[str, Any]:
-        """Write it as submissions keep it."""
+        """Return it as JSON, as submissions store it."""
         return {"part": self.part.limits, **{name: getattr(self, name) for name in _TOTALS}}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> JobBudget:
-        """Read it as `to_json` writes it."""
+        """Parse what `to_json` returns."""
         return cls(**{**value, "part": Budget(**value["part"])})

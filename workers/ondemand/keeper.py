@@ -1,4 +1,4 @@
-"""The keeper: drives the runs of all jobs on demand, and ends what is not wanted any more.
+"""The keeper: drives the runs of all on-demand jobs, and ends those that nobody wants any more.
 
 `python -m nightgrid.workers.ondemand.keeper`, one for each lake; a second one does no harm.
 """
@@ -64,19 +64,19 @@ from nightgrid.workers.upkeep import days_ago, old_runs, prune_runs
 log = get_logger("nightgrid.keeper")
 
 LOOK_SECONDS = 1.0
-"""How often all submissions are listed if no message says that there is a new one."""
+"""Interval at which all submissions are listed without a notice of a new one."""
 LOOK_LEAST_SECONDS = 0.05
-"""How often they are listed at most."""
+"""Shortest interval between listings."""
 OPEN_MAX = 64
-"""Small runs, and large ones, that are driven at once; the oldest go first, and others wait."""
+"""Small and large runs that are driven at once; the others wait, oldest first."""
 LARGE_SHARE = 0.6
-"""A job that is expected to take this share of what a small one may goes to `batch` at once."""
+"""A job expected to take this share of the small limit goes to `batch` at once."""
 SIZE_SECONDS = 5.0
-"""How often the states of a run are measured."""
+"""Interval at which the states of a run are measured."""
 MERGE_SECONDS = 30.0
-"""How often small files of answers are merged."""
+"""Interval at which small files of answers are merged."""
 SWEEP_SECONDS = 3600.0
-"""How often half-written files of killed writers, old ends and old runs are deleted."""
+"""Interval at which half-written files of killed writers, old ends and old runs are deleted."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,12 +102,12 @@ class Keeper:
         )
         self._open: dict[str, _Open] = {}
         self._begun_again: set[str] = set()
-        """Runs that failed for good once, and were opened again."""
+        """Runs that failed permanently once and were opened again."""
         self._merge_at = time.monotonic() + MERGE_SECONDS
         self._sweep_at = 0.0
 
     def run(self, stop: threading.Event) -> None:
-        """Keep until `stop` is set; a failure of the lake or the broker is waited out."""
+        """Run the keeper until `stop` is set; it waits out failures of the lake and the broker."""
         while not stop.is_set():
             try:
                 self.turn(LOOK_SECONDS)
@@ -119,9 +119,9 @@ class Keeper:
                 stop.wait(LOOK_SECONDS)
 
     def turn(self, timeout_s: float) -> None:
-        """Look after all jobs, then wait for announcements and take those of single jobs.
+        """Attend to all jobs once, then wait for announcements and handle those of single jobs.
 
-        A new submission ends the wait as well: any entry of the keeper's list does.
+        A new submission ends the wait too: any entry of the keeper's list does.
         """
         self.poll()
         ends_at = time.monotonic() + LOOK_LEAST_SECONDS
@@ -137,7 +137,7 @@ class Keeper:
                 return
 
     def poll(self) -> None:
-        """List the jobs that are wanted, and make one step for each that is driven."""
+        """List the wanted jobs, and make one step for each driven one."""
         found = open_jobs(self._lake)
         for path, why in found.damaged.items():
             to = set_aside(self._lake, path)
@@ -149,7 +149,7 @@ class Keeper:
             self._attend(wanted)
 
     def _attend(self, wanted: Wanted) -> None:
-        """Look after one job; an error of one must not stop the others."""
+        """Attend to one job; an error of one must not stop the others."""
         job_id, was_open = wanted.job_id, wanted.job_id in self._open
         try:
             with bound_contextvars(job=job_id):
@@ -157,7 +157,7 @@ class Keeper:
         except PermanentError as error:
             self._open.pop(job_id, None)
             if was_open and wanted.run_id not in self._begun_again:
-                # What it was opened with may be lost: it is planned again at the next look.
+                # Its run may have lost files: it is planned again next time.
                 self._begun_again.add(wanted.run_id)
                 log.warning("job not looked after", job=job_id, error=repr(error))
                 return
@@ -204,13 +204,13 @@ class Keeper:
         ensure_plan(lake, run_id)
         if is_cancelled(lake, run_id):
             if not has_submission(lake, wanted.job_id):
-                # It is being cancelled just now: submissions go first.
+                # It is being cancelled right now: submissions are deleted first.
                 return None
             resume_run(lake, run_id)
         row = find_row(lake, wanted.job_id)
         is_answered = row is not None and answers(row, wanted.budget)
         if is_answered or ensure_results(lake, run_id) is not None:
-            # A keeper that was killed has left the submissions, or another run has answered them.
+            # A killed keeper left the submissions, or another run has answered them.
             self._over(wanted)
             return None
         queue = self._plan(wanted)
@@ -222,7 +222,7 @@ class Keeper:
     def _plan(self, wanted: Wanted) -> str:
         """Plan a run of one job; return the queue of its first chunks.
 
-        Raises PermanentError for a job that cannot be worked here.
+        Raises PermanentError for a job that cannot be solved here.
         """
         lake, settings, asked = self._lake, self._settings, wanted.last
         question, budget = asked.question, wanted.budget
@@ -237,7 +237,7 @@ class Keeper:
         closely = game.close_cost_s(arrays, question.ask)
         if not has_plan(lake, wanted.run_id):
             idle = self._outbox.idle_processes(BATCH)
-            # A ranking is not divided, and what a game can foresee is divided now, if at all.
+            # A ranking is not divided; a job with an estimate is divided now or never.
             is_whole = question.ask.kind == "meant" or closely is not None
             asking = Asking(
                 lake=lake,
@@ -253,7 +253,7 @@ class Keeper:
             )
             begin_run(asking, wanted.run_id, puzzle_count=1)
             extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers())
-        # Only what a game says after a close look at the board counts.
+        # Only an estimate from a close look at the board counts.
         least_s = LARGE_SHARE * min(settings.ondemand_seconds, budget.part.seconds)
         is_large = closely is not None and closely > least_s
         is_divided = open_run(lake, wanted.run_id).divided_count > 0
@@ -282,7 +282,7 @@ class Keeper:
             self._end_over_budget(opened, progress, spent)
 
     def _spent(self, opened: _Open, progress: Progress) -> Reason | None:
-        """Return why a job has cost what it may cost altogether, if it has."""
+        """Return why a job has used up its total budget, if it has."""
         budget, now = opened.wanted.budget, time.monotonic()
         if progress.kernel_s > budget.total_seconds:
             why = f"the job's total of {budget.total_seconds:,g} s ran out"
@@ -296,7 +296,7 @@ class Keeper:
         return None
 
     def _end_over_budget(self, opened: _Open, progress: Progress, reason: Reason) -> None:
-        """File a row; what was worked is kept: with larger totals the run goes on."""
+        """Write a result row; finished work is kept, and the run continues under larger totals."""
         lake, wanted, asked = self._lake, opened.wanted, opened.wanted.last
         outcome: Outcome[Any] = Outcome(
             status=Status.OVER_BUDGET,
@@ -321,7 +321,7 @@ class Keeper:
         self._open.pop(wanted.job_id, None)
 
     def tidy(self) -> None:
-        """Merge answers, and delete what killed writers and old runs left, each at its time."""
+        """Merge answers, and delete leftovers of killed writers and old runs, at intervals."""
         now = time.monotonic()
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_SECONDS
@@ -332,12 +332,12 @@ class Keeper:
         if now >= self._merge_at:
             self._merge_at = now + MERGE_SECONDS
             merge_answers(self._lake)
-            # Its tables took more than all looks until the next merge will.
+            # Its tables took more memory than anything until the next merge.
             trim()
 
 
 def main() -> None:
-    """Keep, as a program, until SIGTERM."""
+    """Run the keeper as a program, until SIGTERM."""
     die_with_parent()
     settings = program_settings()
     keeper = Keeper(Lake.open(settings.lake), settings)

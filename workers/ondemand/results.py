@@ -1,4 +1,4 @@
-"""The result rows of jobs on demand: what they answer, waited for and read."""
+"""Wait for and read the result rows of on-demand jobs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from nightgrid.workers.settings import Settings
 
 LEAST_PAUSE_S, MOST_PAUSE_S = 0.01, 0.5
 PAUSE_SHARE = 0.25
-"""A pause between two looks, as a share of the time that was waited: an answer is seen that much
-later than it is there, at most."""
+"""Pause between two checks, as a share of the time waited so far: bounds the relative delay."""
 
 
 def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
@@ -32,15 +31,15 @@ def find_row(lake: Lake, job_id: str) -> dict[str, Any] | None:
 
 
 def is_answered(lake: Lake, job_id: str, settings: Settings, budget: Budget | None = None) -> bool:
-    """Return whether the lake has the answer that a submitter with this budget would get."""
+    """Return whether the lake has the answer that a submission with this budget would get."""
     row = find_row(lake, job_id)
     return row is not None and answers(row, JobBudget.of(settings, budget))
 
 
 def answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
-    """Return whether a result row is what a submitter with this budget would get.
+    """Return whether a result row answers a submission with this budget.
 
-    A row over budget is one if that job could spend as much, or if no budget would change it.
+    A row over budget does if that job could spend as much, or if no budget would change it.
     """
     if row["status"] in FINAL:
         return True
@@ -51,15 +50,15 @@ def answers(row: Mapping[str, Any], budget: JobBudget) -> bool:
     if not (code is None or is_long or ReasonCode(code).is_budget):
         return True
     *wanted, listed = budget.to_row(Ask.parse(row["ask"])).items()
-    # Bytes of solutions count where they ran out; a night and a count have no totals.
+    # Bytes of solutions count only if they ran out; a night and a count have no totals.
     limits = [*wanted, listed] if is_long else wanted
     return all(row[name] is None or row[name] >= most for name, most in limits)
 
 
 def result_row(lake: Lake, job_id: str, *, timeout_s: float = 0.0) -> dict[str, Any] | None:
-    """Read a job's result row, or None if it is not there in time.
+    """Read a job's result row, or None if it does not arrive in time.
 
-    A job that ended without an answer is not waited for. Raises PermanentError for one that was
+    Returns early for a job that ended without an answer. Raises PermanentError for one that was
     never submitted and has no result.
     """
     check_job_id(job_id)

@@ -1,4 +1,4 @@
-"""Where a job on demand is: queued, worked, done, or ended without an answer."""
+"""The state of an on-demand job: queued, working, done, or ended without an answer."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ COSTS_KEPT = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """Where an on-demand job is."""
+    """State and progress of an on-demand job."""
 
     job_id: str
     state: JobState
-    """`done`: the result is in the lake. `queued`: no worker has begun. `working`: a worker has.
-    `refused`: no worker could work it. `cancelled`: no client wants it any more. `expired`: its
-    deadline passed. `unknown`: never submitted, and no result. What has no result is asked again
-    by the next submission."""
+    """`done`: the result is in the lake. `queued`: no worker has started. `working`: a worker has.
+    `refused`: no worker could solve it. `cancelled`: no client wants it any more. `expired`: its
+    deadline passed. `unknown`: never submitted, and no result. The next submission restarts a job
+    without a result."""
     age_s: float | None = None
     """Seconds since it was submitted."""
     run_id: str | None = None
@@ -37,15 +37,15 @@ class JobStatus:
     states: int | None = None
     """States of the chunks that are done."""
     expected_s: float | None = None
-    """What it is expected to take altogether: seconds of one core. None: not known."""
+    """Expected total, in seconds of one core. None: not known."""
     left_s: float | None = None
-    """What of that is left."""
+    """Expected rest of it."""
     reason: str = ""
-    """Why it is refused, cancelled or expired, in one sentence."""
+    """Why it was refused, cancelled or expired, in one sentence."""
 
 
 def status(lake: Lake, job_id: str) -> JobStatus:
-    """Return where a job is."""
+    """Return the state of a job."""
     check_job_id(job_id)
     wanted = read_wanted(lake, job_id)
     if wanted is not None:
@@ -59,7 +59,7 @@ def status(lake: Lake, job_id: str) -> JobStatus:
 
 
 def status_of(lake: Lake, wanted: Wanted) -> JobStatus:
-    """Return how far a job is that is wanted."""
+    """Return the state of a wanted job."""
     run_id = wanted.run_id
     found = JobStatus(
         job_id=wanted.job_id,
@@ -76,12 +76,12 @@ def status_of(lake: Lake, wanted: Wanted) -> JobStatus:
             return found
         return _with_progress(lake, replace(found, state="working"))
     except PermanentError as error:
-        # A damaged file of the run; the keeper makes it again.
+        # A damaged file of the run; the keeper plans it again.
         return replace(found, reason=str(error))
 
 
 def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
-    """Add what the chunks of a run have taken, and what the others are expected to take."""
+    """Add what the chunks of a run have taken, and the estimate for the others."""
     run = open_run(lake, str(found.run_id))
     done, refs = lake.stamps(f"{folder(run.run_id)}/parts"), run.chunks()
     states, took_s, foreseen_s, left_s, chunks_done = 0, 0.0, 0.0, 0.0, 0
@@ -95,7 +95,7 @@ def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
             states, took_s = states + more, took_s + seconds
         else:
             left_s += cost_s
-    # As what is done took over what was expected of it; few chunks say little.
+    # Scaled by actual over expected time of the finished chunks; a few chunks say little.
     left_s *= (took_s + left_s) / max(foreseen_s + left_s, 1e-9)
     return replace(
         found,
@@ -109,7 +109,7 @@ def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
 
 @lru_cache(COSTS_KEPT)
 def _spent(lake: Lake, ref: ChunkRef, stamp: object) -> tuple[int, float]:  # noqa: ARG001
-    """Read the states and kernel seconds of a chunk result, once for each stamp of it."""
+    """Read the states and kernel seconds of a chunk result, cached by its stamp."""
     columns = read_result(lake, ref, ("states", "kernel_ns")).columns
     states, kernel_ns = (sum(column.to_pylist()) for column in columns)
     return states, kernel_ns / 1e9

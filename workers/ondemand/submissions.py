@@ -1,12 +1,12 @@
-"""Submissions: the files that say which jobs are wanted, by whom, until when, and at which cost.
+"""Submissions: files that record which jobs are wanted, by which client, until when, at which cost.
 
 runs/ondemand/<d>/<job_id>--<client>-<limits>.json  a client wants this job, within these limits;
                                                     d: first digit of its id: short listings
 runs/ended/<job_id>.json                            how a job ended without an answer
 
-A submission is created once and never changed: a client that wants more creates another one. Among
-those of a job the largest budget and the latest deadline count, and the job is wanted while one is
-left. The keeper deletes them when the job has ended, a client its own when it leaves.
+A submission is created once and never changed: a client that wants more creates another one. The
+largest budget and the latest deadline of a job's submissions count, and the job is wanted while one
+is left. The keeper deletes them when the job has ended; a client deletes its own when it leaves.
 """
 
 from __future__ import annotations
@@ -32,55 +32,55 @@ SUBMISSIONS = "runs/ondemand"
 ENDED = "runs/ended"
 CLIENT_DIGITS, LIMITS_DIGITS = 24, 8
 NAMELESS = "nameless"
-"""Client of a submission whose client cannot be told from others."""
+"""Client name of a submission from an anonymous client."""
 KEPT = 10_000
-"""Submissions that are kept in memory: none of them changes."""
+"""Cache size of submissions; they never change."""
 
 End = Literal["refused", "cancelled", "expired"]
-"""`refused`: no worker could work it, for reasons that are not the puzzle's. `cancelled`: no client
-wants it any more. `expired`: its deadline passed. None is an answer: the next submission asks
-again."""
+"""`refused`: no worker could solve it, for reasons other than the puzzle. `cancelled`: no client
+wants it any more. `expired`: its deadline passed. None of them is an answer: the next submission
+asks again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """A client wants a job."""
+    """A client's request for a job."""
 
     job_id: str
     question: Question
     puzzle_id: str
     puzzle: Mapping[str, Any]
-    """The puzzle as JSON, with the id of its own words in their place."""
+    """The puzzle as JSON, with its own words replaced by their id."""
     client: str
     budget: JobBudget
     submitted_at: float
     """Unix time, seconds."""
     deadline_at: float | None = None
-    """Unix time, seconds, until which an answer is wanted; None: however long it takes."""
+    """Deadline, Unix time in seconds; None: none."""
     expected_s: float = 0.0
-    """What its game expects it to take, if the client has asked."""
+    """Its game's estimate in seconds, if the client has asked for it."""
     after: str = ""
-    """The run that ended with a row which does not answer it: over a smaller budget, or poison."""
+    """The run whose row does not answer it: over a smaller budget, or poison."""
     trace: Mapping[str, str] = field(default_factory=dict)
-    """Names the trace that it belongs to."""
+    """The trace that it belongs to."""
 
     @property
     def path(self) -> str:
-        """Name its file."""
+        """Its file."""
         limits = digest(
             "limits", canonical_json(self.budget.to_json()), str(self.deadline_at), self.after
         )
         return f"{_folder(self.job_id)}/{self.job_id}--{self.client}-{limits[:LIMITS_DIGITS]}.json"
 
     def to_json(self) -> dict[str, Any]:
-        """Write it as the lake keeps it."""
+        """Return it as JSON."""
         about = asdict(self) | self.question.to_json() | {"budget": self.budget.to_json()}
         del about["question"]
         return about
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Submission:
-        """Read it as `to_json` writes it."""
+        """Parse what `to_json` returns."""
         parts: dict[str, Any] = {
             "question": Question.from_json(value),
             "budget": JobBudget.from_json(value["budget"]),
@@ -91,10 +91,10 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What all submissions of a job want together."""
+    """All submissions of a job together."""
 
     submissions: tuple[Submission, ...]
-    """One at least, the oldest first."""
+    """At least one, the oldest first."""
 
     @property
     def last(self) -> Submission:
@@ -108,7 +108,7 @@ class Wanted:
 
     @property
     def submitted_at(self) -> float:
-        """When it was submitted first."""
+        """When it was first submitted."""
         return self.submissions[0].submitted_at
 
     @property
@@ -118,7 +118,7 @@ class Wanted:
 
     @property
     def deadline_at(self) -> float | None:
-        """The latest; None if any has none."""
+        """The latest deadline; None if any submission has none."""
         times = [each.deadline_at for each in self.submissions if each.deadline_at is not None]
         return max(times) if len(times) == len(self.submissions) else None
 
@@ -129,38 +129,38 @@ class Wanted:
 
     @property
     def run_id(self) -> str:
-        """Name its run: another budget of a part is another run, and so is another try."""
+        """Its run: another budget of a part makes another run, and so does another try."""
         return run_id_of(self.job_id, self.budget, self.last.after)
 
 
 def run_id_of(job_id: str, budget: JobBudget, after: str) -> str:
-    """Name the run of a job within a budget, which follows the run `after`, if any."""
+    """Return the run of a job within a budget, which follows the run `after`, if any."""
     limits = {**budget.part.limits, "solution_bytes": budget.solution_bytes}
     return digest("ondemand", job_id, canonical_json(limits), after)
 
 
 def client_name(*of: str) -> str:
-    """Name a client by what tells it from others; without that by a random name."""
+    """Return the name of a client from what identifies it; without that, a random name."""
     if not of:
         return f"{NAMELESS}{uuid.uuid4().hex[: CLIENT_DIGITS - len(NAMELESS)]}"
     return hashlib.sha256("\n".join(of).encode("utf-8", "replace")).hexdigest()[:CLIENT_DIGITS]
 
 
 def create_submission(lake: Lake, submission: Submission) -> None:
-    """Create the file of a submission; the same one again changes nothing."""
+    """Write the file of a submission; writing the same one again changes nothing."""
     data = (canonical_json(submission.to_json()) + "\n").encode("ascii")
     lake.create_bytes(submission.path, data)
     lake.delete(ended_path(submission.job_id), durable=False)
 
 
 def delete_submissions(lake: Lake, submissions: Collection[Submission]) -> None:
-    """Delete submissions that have ended."""
+    """Delete submissions."""
     for submission in submissions:
         lake.delete(submission.path)
 
 
 def has_submission(lake: Lake, job_id: str) -> bool:
-    """Return whether a job is wanted, without reading by whom."""
+    """Return whether a job is wanted, without reading by which clients."""
     return any(_job_of(path) == job_id for path in lake.list(_folder(job_id)))
 
 
@@ -174,16 +174,16 @@ def _job_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenJobs:
-    """The jobs that have not ended, as one listing found them."""
+    """The jobs that have not ended, from one listing."""
 
     wanted: Mapping[str, Wanted]
     """By job, the oldest first."""
     damaged: Mapping[str, str]
-    """What is no submission, by its path: what is wrong with it, in one sentence."""
+    """Damaged submissions by path: what is wrong with each, in one sentence."""
 
 
 def open_jobs(lake: Lake, job_id: str | None = None) -> OpenJobs:
-    """Read all submissions, or those of one job; one that is damaged costs no other."""
+    """Read all submissions, or those of one job; a damaged one does not affect the others."""
     found: list[Submission] = []
     damaged: dict[str, str] = {}
     for path in lake.list(SUBMISSIONS if job_id is None else _folder(job_id)):
@@ -203,7 +203,7 @@ def open_jobs(lake: Lake, job_id: str | None = None) -> OpenJobs:
 
 
 def read_wanted(lake: Lake, job_id: str) -> Wanted | None:
-    """Read what is wanted of a job; None if nothing is. Damaged submissions are left out."""
+    """Read the submissions of a job; None if there are none. Damaged ones are left out."""
     return open_jobs(lake, job_id).wanted.get(job_id)
 
 
@@ -226,16 +226,16 @@ class Ended:
     reason: str
     run_id: str
     submission: Submission
-    """What was asked, by the last one who wanted it."""
+    """The question of its last submission."""
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Ended:
-        """Read it as `end_job` writes it."""
+        """Parse what `end_job` writes."""
         return cls(**{**value, "submission": Submission.from_json(value["submission"])})
 
 
 def ended_path(job_id: str) -> str:
-    """Name the file that says that a job ended without an answer."""
+    """Return the file that records that a job ended without an answer."""
     return f"{ENDED}/{job_id}.json"
 
 
@@ -252,14 +252,14 @@ def read_ended(lake: Lake, job_id: str) -> Ended | None:
 
 
 def drop_ends(lake: Lake, before: dt.datetime) -> None:
-    """Delete the ends that are older."""
+    """Delete ends older than a time."""
     for path, (_, written_ns) in lake.stamps(ENDED).items():
         if written_ns < before.timestamp() * 1e9:
             lake.delete(path, durable=False)
 
 
 def check_job_id(job_id: str) -> None:
-    """Raise PermanentError for what is no id of a job."""
+    """Raise PermanentError unless a text has the form of a job id."""
     if not is_id(job_id):
         expected = f"expected {ID_HEX_DIGITS} hexadecimal digits"
         raise PermanentError(f"job id is {job_id!r:.60}; {expected}")

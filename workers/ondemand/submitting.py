@@ -1,4 +1,4 @@
-"""Submit and cancel jobs on demand; what the lake has answered is no job."""
+"""Submit and cancel on-demand jobs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import trace_header
 
 BY_COMMAND = "by nightgrid cancel"
-"""Why a job ended that was cancelled from the command line."""
+"""Recorded reason for jobs cancelled from the command line."""
 
 
 def submit(
@@ -55,16 +55,16 @@ def submit(
     client: str = "",
     expected_s: float = 0.0,
 ) -> str:
-    """Ask for a puzzle to be solved soon; return the job's id.
+    """Submit a puzzle to be solved soon; return the job's id.
 
-    The game is bound to its rules and words; those that a board brings along travel through the
-    lake. A job that is wanted already gets the larger budget and the later deadline. What the lake
-    calls poison is asked again, and what was refused, cancelled or expired. `client` tells this
-    client from others that want the same (`client_name`). `expected_s` is what the game expects it
-    to take. After `deadline_at`, Unix time, the answer is not wanted any more.
+    The game is bound to its rules and words; a board's own words are stored in the lake. A job that
+    is wanted already gets the larger budget and the later deadline. Jobs that are poison, refused,
+    cancelled or expired are tried again. `client` identifies this client among others that want the
+    same (`client_name`). `expected_s` is the game's estimate. After `deadline_at`, Unix time, the
+    answer is not wanted any more.
 
-    Raises TransientError when the broker is dead: the job is wanted all the same, and worked when
-    the broker is back.
+    Raises TransientError when the broker is dead: the job is submitted all the same, and solved
+    once the broker is back.
     """
     question = question_of(game, ask)
     job_id, limits = question.job_id(game.subject(puzzle)), JobBudget.of(settings, budget)
@@ -94,7 +94,7 @@ def submit(
 
 
 def _without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
-    """Put the id of a board's own words in their place."""
+    """Replace a board's own words by their id."""
     if value.get("dictionary") is None:
         return value
     rest = {name: item for name, item in value.items() if name != "dictionary"}
@@ -102,7 +102,7 @@ def _without_words(value: dict[str, Any], puzzle: Any) -> dict[str, Any]:
 
 
 def _last_run(lake: Lake, job_id: str, budget: JobBudget, run_id: str) -> str:
-    """Return the run that the next try follows: the last that ended without an answer."""
+    """Return the run that the next try follows: the last one that ended without an answer."""
     after = run_id if is_id(run_id) else ""
     while read_done(lake, following := run_id_of(job_id, budget, after)) is not None:
         after = following
@@ -115,11 +115,11 @@ def _client_of(settings: Settings) -> redis.Redis:
 
 
 def cancel_job(lake: Lake, job_id: str, *, reason: str = BY_COMMAND) -> tuple[JobStatus, bool]:
-    """Cancel a job for all clients; return where it is now, and whether it was open.
+    """Cancel a job for all clients; return its state now, and whether it was open.
 
-    The reason says for people how it was cancelled. Chunk results of its run are kept, and the next
-    submission goes on from there; states are not, nor what an ask `all` has listed. Workers stop
-    within a second. Raises PermanentError for what is no id of a job.
+    The reason tells people how it was cancelled. Chunk results of its run are kept, and the next
+    submission continues from them; states and the files of an ask `all` are not. Workers stop
+    within a second. Raises PermanentError for a text that is not a job id.
     """
     check_job_id(job_id)
     wanted = read_wanted(lake, job_id)
@@ -138,9 +138,9 @@ def leave_job(
 ) -> tuple[JobStatus, int]:
     """Delete the submissions of a client, and cancel the job if these were the last.
 
-    An unknown client takes back a submission without a client name, if there is one.
-    Returns where the job is now, and how many submissions are left. Raises PermanentError for what
-    is no id of a job.
+    An unknown client takes back an anonymous submission, if there is one. Returns the state of the
+    job now, and how many submissions are left. Raises PermanentError for a text that is not a job
+    id.
     """
     check_job_id(job_id)
     wanted = read_wanted(lake, job_id)

@@ -1,1 +1,1 @@
-"""What a run is in the lake: manifest, chunks, growth, finish."""
+"""A run in the lake: manifest, chunks, growth, finish."""

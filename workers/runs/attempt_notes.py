@@ -1,7 +1,7 @@
 """Attempts at chunks: a note in the lake for each, with who began it and why it failed.
 
 The notes of a chunk are its attempts: there is no other counter. A worker writes the note when it
-begins, and deletes it when it hands the chunk back; the driver adds why the attempt failed.
+starts, and deletes it when it hands the chunk back; the driver adds why the attempt failed.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, named_c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """What the lake has of one attempt at a chunk."""
+    """The record of one attempt at a chunk."""
 
     worker: str
-    """Id of the worker, as in its heartbeat; empty if none is known to have begun."""
+    """Id of the worker, as in its heartbeat; empty if none is known to have started."""
     failure: Reason | None = None
     """Why the attempt failed."""
 
 
 def write_note(lake: Lake, ref: ChunkRef, note: Note) -> None:
-    """Write the note of an attempt: before a worker begins, or when the attempt has failed.
+    """Write the note of an attempt: before a worker starts, or when the attempt has failed.
 
     A worker's note is not synced to disk: a machine that loses it in a power failure loses its
     workers too.
@@ -40,7 +40,7 @@ def write_note(lake: Lake, ref: ChunkRef, note: Note) -> None:
 
 
 def read_note(lake: Lake, ref: ChunkRef) -> Note | None:
-    """Read the note of an attempt; None if no worker began it. A damaged note counts as none."""
+    """Read the note of an attempt; None if no worker started it, or if it is damaged."""
 
     def note(value: dict[str, Any]) -> Note:
         why = value.get("failure")
@@ -51,7 +51,7 @@ def read_note(lake: Lake, ref: ChunkRef) -> Note | None:
 
 
 def write_failure(lake: Lake, ref: ChunkRef, failure: Reason) -> bool:
-    """Add to the note of an attempt why it failed; return whether that is new."""
+    """Add to the note of an attempt why it failed; return False if that is noted already."""
     note = read_note(lake, ref) or Note(worker="")
     if note.failure is not None:
         return False
@@ -60,7 +60,7 @@ def write_failure(lake: Lake, ref: ChunkRef, failure: Reason) -> bool:
 
 
 def take_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
-    """Delete the note of a worker that hands a chunk back: that does not count as an attempt."""
+    """Delete the note of a worker that hands a chunk back: it does not count as an attempt."""
     with suppress(NightgridError):
         note = read_note(lake, ref)
         if note is not None and note.worker == worker and note.failure is None:
@@ -68,6 +68,6 @@ def take_back(lake: Lake, ref: ChunkRef, worker: str) -> None:
 
 
 def read_attempts(lake: Lake, run_id: str) -> dict[ChunkKey, int]:
-    """Return the last attempt at each chunk that was begun."""
-    # The last attempt of each chunk comes last, and replaces those before it.
+    """Return the last attempt at each started chunk."""
+    # Names are sorted, so the last attempt of a chunk replaces those before it.
     return dict(sorted(named_chunks(lake.list(f"{folder(run_id)}/started"))))

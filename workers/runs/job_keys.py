@@ -1,7 +1,7 @@
-"""Names of jobs, and which of them are already answered: columns of millions.
+"""Ids of jobs, and which of them are already answered: columns of millions.
 
 A job_id has 128 bits. At 16 bytes each, all jobs of a large run and all answered jobs fit into
-memory, and the open ones are found by an anti-join of sorted arrays.
+memory, and an anti-join of sorted arrays finds the open ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nightgrid.solvers.question import Question
 from nightgrid.solvers.reasons import ReasonCode
 
 Keys = npt.NDArray[np.bytes_]
-"""Job ids as their 16 bytes each: an array of KEY."""
+"""Job ids as 16 bytes each: an array of KEY."""
 KEY = np.dtype(f"S{ID_HEX_DIGITS // 2}")
 NO_KEYS = np.empty(0, KEY)
 Mask = npt.NDArray[np.bool_]
@@ -123,8 +123,9 @@ def read_answers(
     """Read which jobs need no work within a budget, from all results but those of run `but_of`.
 
     Statuses in `again` do not count as answers. Over budget and poison count only if the row had at
-    least this budget of nodes, table bytes and seconds, and no totals, as jobs on demand have. Too
-    many solutions count only if the row's limit was at least `listed_bytes`; None: any limit.
+    least this budget of nodes, table bytes and seconds, and no totals such as those of on-demand
+    jobs. Too many solutions count only if the row's limit was at least `listed_bytes`; None: any
+    limit.
     """
     keys, flags = [], []
     columns = _COLUMNS if listed_bytes is None else (*_COLUMNS, *_LISTED)

@@ -1,7 +1,7 @@
 """Listings: jobs whose solutions are in files, in ranges of the canonical order.
 
-Solutions are counted before they are listed, so the ranks of each range are known. Each range is
-listed into solution files of its own, and nothing is left to merge.
+Solutions are counted before they are listed, so the ranks of each range are known. Each range goes
+into its own solution files, and nothing is left to merge.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Piece(NamedTuple):
     """Some solutions of one part of a job."""
 
     part: Any
-    """As the game names it; None is the whole job."""
+    """The game's name of the part; None is the whole job."""
     skip: int
-    """Solutions of the part before them."""
+    """Number of solutions of the part to skip."""
     take: int
 
 
@@ -46,7 +46,7 @@ class ListedPart:
     first: int
     stop: int
     pieces: tuple[Piece, ...]
-    """Where they are found, in canonical order."""
+    """Where to find them, in canonical order."""
     value: int | None = None
     """Value of the job's best solution, in games that compare solutions."""
 
@@ -86,7 +86,7 @@ def packed(pieces: Iterable[Piece], rows: int) -> list[list[Piece]]:
 
 
 def ranks_json(first: int, stop: int) -> str:
-    """Write into the column `children` which solutions were listed into files."""
+    """Return the value of the column `children` for solutions that were listed into files."""
     return canonical_json({"ranks": [first, stop]})
 
 

@@ -1,4 +1,4 @@
-"""The manifest of a run: what it asks, and its segments of chunks."""
+"""The manifest of a run: its question, and its segments of chunks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NUMBERS = (
     *("job_count", "answered_count", "divided_count", "puzzle_count", "poison_count"),
     *("solution_bytes", "divide_into"),
 )
-"""What a plan says of a run under the names of its fields."""
+"""Fields of a plan, by name."""
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
 
 SegmentKind = Literal["plan", "split", "halved", "stage"]
@@ -59,42 +59,41 @@ class Segment:
     `halved`: the two halves of chunks that failed too often.
     `stage`: the next stage of a staged count, one part a chunk."""
     origins: tuple[ChunkKey, ...]
-    """For each chunk the chunk that it continues; empty for `plan`. For a `stage`, the chunks
-    whose states all of its chunks together take over."""
+    """For each chunk the chunk that it continues; empty for `plan`. For a `stage`, the chunks whose
+    states all of its chunks together take over."""
     chunk_rows: tuple[int, ...]
     chunk_cost_s: tuple[float, ...] = ()
-    """What the planner expected each chunk to take; empty where it did not say."""
+    """The planner's estimate for each chunk, in seconds; empty if it made none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A planned run, as its files stand."""
+    """A planned run, as read from its files."""
 
     run_id: str
     question: Question
     budget: Budget
     job_count: int
     answered_count: int
-    """Jobs that the lake had already answered when the run was planned, or given up."""
+    """Jobs that were already answered or given up when the run was planned."""
     divided_count: int
     """Jobs that were divided when the run was planned."""
     segments: tuple[Segment, ...]
     planned: bool = True
-    """Whether all of its jobs are in its segments. Until then, counts of jobs cover what is
-    planned so far."""
+    """Whether its segments have all of its jobs; if not, job counts are those planned so far."""
     puzzle_count: int = 0
-    """Puzzles that it is planned from, where the planner knew how many."""
+    """Puzzles that it is planned from, if the planner knew how many."""
     poison_count: int = 0
     """Jobs among those answered that the lake has only as poison."""
     retry: Retry | None = None
-    """Which jobs it works although an earlier run gave them up within this budget."""
+    """Jobs that it solves although an earlier run gave them up within this budget."""
     solution_bytes: int | None = None
-    """How many bytes of solutions a job may list; None: what the worker's setting says."""
+    """Bytes of solutions that a job may list; None: the worker's setting."""
     divide_into: int = 1
     """Parts for processes that were idle when it was planned, see `Asking.divide_into`."""
 
     def chunks(self) -> list[ChunkRef]:
-        """Every chunk that has to be worked: halved ones are replaced by their halves."""
+        """Return every chunk that has to be solved; halved ones are replaced by their halves."""
         halved = {key for s in self.segments if s.kind == "halved" for key in s.origins}
         return [
             ChunkRef(run_id=self.run_id, segment=s.number, chunk=i)
@@ -109,12 +108,12 @@ class Run:
 
 
 def open_run(lake: Lake, run_id: str) -> Run:
-    """Read what a run asks and the segments of its manifest.
+    """Read the question of a run and the segments of its manifest.
 
-    Raises NotInLakeError for a run that was not begun, and DamagedFileError for a damaged file.
+    Raises NotInLakeError for a run that does not exist, and DamagedFileError for a damaged file.
     """
     check_run_id(run_id)
-    # In this order: the segments of a plan are in the manifest before it is written.
+    # In this order: the segments of a plan are written before it.
     plan = read_json(lake, plan_path(run_id))
     planned = plan is not None
     plan = plan or read_json(lake, asked_path(run_id))
@@ -136,12 +135,12 @@ def open_run(lake: Lake, run_id: str) -> Run:
 
 
 def has_plan(lake: Lake, run_id: str) -> bool:
-    """Return whether a run is planned to its end."""
+    """Return whether a run is completely planned."""
     return lake.exists(plan_path(run_id))
 
 
 def has_run(lake: Lake, run_id: str) -> bool:
-    """Return whether a run is planned, or begun to be."""
+    """Return whether a run is planned, or its planning has started."""
     return lake.exists(asked_path(run_id)) or has_plan(lake, run_id)
 
 
@@ -151,7 +150,7 @@ def count_segments(lake: Lake, run_id: str) -> int:
 
 
 def read_segments(lake: Lake, run_id: str, first: int = 0) -> tuple[Segment, ...]:
-    """Read which segments a run's manifest has, from number `first` on."""
+    """Read the segments of a run's manifest, from number `first` on."""
     numbers = range(first, count_segments(lake, run_id))
     return tuple(read_segment(lake, run_id, number) for number in numbers)
 
@@ -182,8 +181,8 @@ def add_segment(
 ) -> Segment:
     """Add one manifest segment, one chunk per table, each of at least one row of its origin.
 
-    `cost_s` is what a planner expects each chunk to take. Raises SegmentTakenError if the run has
-    a segment of this number: its chunks must never change, since workers may be at them.
+    `cost_s` is the planner's estimate for each chunk. Raises SegmentTakenError if the run has a
+    segment of this number: its chunks must never change, since workers may be solving them.
     """
     if len(chunks) > CHUNKS_MAX:
         raise PermanentError(f"{len(chunks)} chunks; a segment holds at most {CHUNKS_MAX}")
@@ -197,7 +196,7 @@ def add_segment(
 
 
 def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
-    """Make the manifest row of a part from that of its job or of the part it belongs to."""
+    """Return the manifest row of a part, from that of its job or of the part it belongs to."""
     for name, text in (("part", canonical_json(part)), ("part_path", part_path)):
         at = row.schema.get_field_index(name)
         row = row.set_column(at, row.schema.field(at), pa.array([text], pa.string()))
@@ -205,7 +204,7 @@ def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
 
 
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Read how a finished run ended, or None while it is not finished.
+    """Read how a finished run ended, or None if it is not finished.
 
     A damaged DONE.json counts as missing: the run is finished again, from its chunk results.
     """
@@ -218,9 +217,9 @@ def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
 
 
 def read_expanded(lake: Lake, run_id: str, segments: Iterable[Segment]) -> dict[ChunkKey, pa.Array]:
-    """Read which jobs of which chunks go on in `split` segments among these: their numbers.
+    """Read which jobs of which chunks continue in `split` segments among these: their numbers.
 
-    The manifest decides, not the chunk result: a chunk that is worked twice and runs out of time
+    The manifest decides, not the chunk result: a chunk that is solved twice and runs out of time
     once may come back split one time and solved the other.
     """
     went_on: dict[ChunkKey, list[pa.Array]] = defaultdict(list)

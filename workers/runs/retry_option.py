@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Retry(StrEnum):
-    """Which jobs without a solution or a proof are solved again: statuses, or all of these."""
+    """Jobs without a solution or a proof to solve again: a status, or all of them."""
 
     POISON = "poison"
     OVER_BUDGET = "over_budget"
@@ -15,7 +15,7 @@ class Retry(StrEnum):
 
 
 def statuses_of(retry: Retry | None) -> frozenset[str]:
-    """Return the statuses that count as no answer."""
+    """Return the statuses that do not count as an answer."""
     if retry is Retry.ALL:
         return frozenset(each.value for each in Retry if each is not Retry.ALL)
     return frozenset() if retry is None else frozenset({retry.value})

@@ -37,7 +37,7 @@ ChunkKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class ChunkRef:
-    """A chunk and its attempt, as a Celery message names them: one row group of the manifest."""
+    """A chunk and its attempt, as Celery messages name them: one row group of the manifest."""
 
     run_id: str
     segment: int
@@ -52,7 +52,7 @@ class ChunkRef:
 
     @property
     def name(self) -> str:
-        """The chunk as its files are named."""
+        """The chunk's name in file names."""
         return f"seg-{self.segment:05d}-chunk-{self.chunk:05d}"
 
     @property
@@ -78,22 +78,22 @@ def check_run_id(run_id: str) -> None:
 
 
 def folder(run_id: str) -> str:
-    """Name the folder of a run."""
+    """Return the folder of a run."""
     return f"runs/run={run_id}"
 
 
 def asked_path(run_id: str) -> str:
-    """Name the file that says what a run asks while it is being planned."""
+    """Return the file with the question of a run while it is being planned."""
     return f"{folder(run_id)}/asked.json"
 
 
 def plan_path(run_id: str) -> str:
-    """Name the file that says what a run asks; its presence means that the run is planned."""
+    """Return the file with the question of a run; its presence means that the run is planned."""
     return f"{folder(run_id)}/plan.json"
 
 
 def segment_path(run_id: str, number: int) -> str:
-    """Name one segment of a run's manifest."""
+    """Return one segment file of a run's manifest."""
     return f"{folder(run_id)}/manifest/seg-{number:05d}.parquet"
 
 
@@ -114,7 +114,7 @@ def named_chunks(paths: Iterable[str]) -> list[tuple[ChunkKey, int]]:
 
 
 class DamagedResultError(DamagedFileError):
-    """A chunk result is damaged, or is not that of its chunk."""
+    """A chunk result is damaged, or belongs to another chunk."""
 
     def __init__(self, ref: ChunkRef, why: str) -> None:
         super().__init__(why)

@@ -1,9 +1,9 @@
 """Staged counts: one job whose states advance layer by layer, in parts that are bucket ranges.
 
 All parts of a stage advance states of one layer to the next. When all are done, the next stage is
-cut from what they wrote. Its parts take over whole buckets, so equal states that several parts
-reached meet in one part and become one: no state is carried on twice. With stages of two layers,
-two workers took a tenth longer (loose boards of 14 dominoes), though they waited less often.
+cut from their output. Its parts take over whole buckets, so equal states that several parts reached
+meet in one part and are merged: no state is advanced twice. With stages of two layers, two workers
+took a tenth longer (loose boards of 14 dominoes), though they waited less often.
 
 States between two stages are in runs/run=<id>/frontier/seg-...-chunk-....parquet, named like the
 chunk that wrote them. Rows are sorted by bucket, and the metadata say where each bucket begins, so
@@ -37,16 +37,16 @@ from nightgrid.workers.runs.run_files import ChunkKey, ChunkRef, folder, named_c
 from nightgrid.workers.tuning import CARRY_ROWS, Tuning
 
 STAGE_TAIL = 4
-"""The last part of a large stage is cut into so many smaller ones, so that workers end at about the
-same time."""
+"""Number of smaller parts that the last part of a large stage is cut into, so that workers finish
+at about the same time."""
 CARRIED = "carried"
 """Status of a part whose states the next stage takes over."""
 WORD_BYTES = 8
 ROOM_FACTOR = 2
-"""The states of two layers fit into a part's tables this many times: the index is in them too, and
-how many states there will be is not known beforehand."""
+"""Divisor of a part's table bytes for the states it takes over: two layers and the index have to
+fit, and the number of new states is not known beforehand."""
 GROUP_ROWS = 16_384
-"""Rows of a row group. A reader of some buckets reads half a row group too much at either end."""
+"""Rows of a row group. A reader of some buckets reads half a row group too many at either end."""
 _METADATA = b"nightgrid.frontier"
 
 Rows = npt.NDArray[np.uint64]
@@ -59,7 +59,7 @@ class StagePart:
 
     layer: int
     buckets: tuple[int, int]
-    """The first, and the one after the last."""
+    """First bucket, and one past the last."""
     until: int | None
     """The layer to stop at; None: the first that has more than `carry_rows` states."""
     carry_rows: int | None = None
@@ -72,9 +72,9 @@ class StagePart:
         return told
 
     def halves(self, reached: int) -> list[StagePart]:
-        """Divide in two a part that reached a layer; a part of a single bucket is not divided.
+        """Divide a part that reached a layer in two; a part of a single bucket is not divided.
 
-        Both stop at the same layer, as all parts of a stage do.
+        Both halves stop at the same layer, as all parts of a stage do.
         """
         first, last = self.buckets
         middle = (first + last) // 2
@@ -113,14 +113,13 @@ def first_stage(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Carried:
-    """What a part left for the next stage: the number of states in each bucket of one layer."""
+    """The output of a part: the number of states in each bucket of one layer."""
 
     layer: int
     row_words: int
     rows: tuple[int, ...]
     kept: int = 0
-    """States of the layer before that it took over; 0 for a part that was alone, and went on for
-    as long as it could."""
+    """Input states, of the layer before; 0 for the only part of a stage, which goes on freely."""
 
     def to_json(self) -> str:
         """Return it as JSON for the column `children`."""
@@ -136,7 +135,7 @@ class Carried:
 def next_stage(
     carried: Sequence[Carried], tuning: Tuning, budget: Budget
 ) -> list[tuple[StagePart, int]]:
-    """Cut the next stage from what all parts of the last one left: parts and their states.
+    """Cut the next stage from the output of the last one: parts and their states.
 
     Few states make one part, which advances while they stay few; many make parts of about equal
     size, in the order of their buckets. Nothing depends on the number of workers: results name the
@@ -180,17 +179,17 @@ class LostFrontierError(Exception):
 
 
 def frontier_path(ref: ChunkRef) -> str:
-    """Name the file of the states that a chunk leaves."""
+    """Return the file of the states that a chunk leaves."""
     return f"{frontier_folder(ref.run_id)}/{ref.name}.parquet"
 
 
 def frontier_folder(run_id: str) -> str:
-    """Name the folder of all frontiers of a run."""
+    """Return the folder of all frontiers of a run."""
     return f"{folder(run_id)}/frontier"
 
 
 def sources(segment_of: Callable[[int], Segment], ref: ChunkRef) -> list[ChunkRef]:
-    """Name the chunks whose states a part of a stage takes over; `segment_of` knows segments."""
+    """List the chunks whose states a part of a stage takes over; `segment_of` reads segments."""
     number, chunk = ref.key
     while True:
         segment = segment_of(number)
@@ -198,7 +197,7 @@ def sources(segment_of: Callable[[int], Segment], ref: ChunkRef) -> list[ChunkRe
             return [ChunkRef(run_id=ref.run_id, segment=s, chunk=c) for s, c in segment.origins]
         if segment.kind == "plan":
             return []
-        # Half of a part, or a row alone: it reads what the part would have read.
+        # Half of a part, or a row on its own: it reads the input of the whole part.
         number, chunk = segment.origins[chunk]
 
 
@@ -217,7 +216,7 @@ def write_frontier(
     column = pa.Array.from_buffers(schema.field(0).type, len(rows), [None, pa.py_buffer(rows)])
 
     def fill(sink: pa.NativeFile) -> None:
-        # States are all different. Nothing is synced: a power failure may leave blank pages.
+        # States are distinct. The file is not synced: a power failure may leave blank pages.
         pq.write_table(
             pa.table([column], schema=schema),
             sink,
@@ -236,9 +235,9 @@ def read_frontier(
 ) -> tuple[Rows, npt.NDArray[np.int64]]:
     """Read the states of a part's buckets that one chunk left.
 
-    Returns them and where each of the part's buckets begins among them, and where the last ends.
-    Raises LostFrontierError, and PermanentError for states whose words mean something else to this
-    machine.
+    Returns them, where each of the part's buckets begins among them, and where the last ends.
+    Raises LostFrontierError, and PermanentError for states with another word layout than this
+    machine's.
     """
     path = frontier_path(ref)
     try:
@@ -254,7 +253,7 @@ def read_frontier(
         raise LostFrontierError(f"{path} is damaged: {describe_fault(error)}") from error
     if about["layer"] != part.layer:
         raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
-    raise PermanentError(f"{path} is of a machine that lays the board out otherwise")
+    raise PermanentError(f"{path} is from a machine with another layout of the board")
 
 
 def _rows(file: pq.ParquetFile, start: int, stop: int) -> Rows:
@@ -267,7 +266,7 @@ def _rows(file: pq.ParquetFile, start: int, stop: int) -> Rows:
     groups = list(range(first, -(-stop // size)))
     column = file.read_row_groups(groups, use_threads=False).column(0).combine_chunks()
     rows = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, words)[: len(column)]
-    # Kernels are compiled for arrays that may be written, and Arrow's may not.
+    # Kernels are compiled for writable arrays, and Arrow's are read-only.
     return rows[start - first * size : stop - first * size].copy()
 
 
@@ -277,7 +276,7 @@ def frontiers(lake: Lake, run_id: str) -> list[ChunkKey]:
 
 
 def drop_frontiers(lake: Lake, run_id: str, dropped: Iterable[ChunkKey] | None = None) -> None:
-    """Delete the frontiers of some chunks of a run; None: of all."""
+    """Delete the frontiers of some chunks of a run; None: all of them."""
     for segment, chunk in frontiers(lake, run_id) if dropped is None else dropped:
         ref = ChunkRef(run_id=run_id, segment=segment, chunk=chunk)
         lake.delete(frontier_path(ref), durable=False)

@@ -25,7 +25,7 @@ class RunStatus:
 
     run_id: str
     finished: bool
-    """Whether its results are written: then it cannot be cancelled."""
+    """Whether its results are written; then it cannot be cancelled."""
     cancelled_at: str | None
     """When it was cancelled, UTC; None: it is not; "": its note is damaged."""
     jobs: int
@@ -36,7 +36,7 @@ class RunStatus:
 
 
 def cancelled_path(run_id: str) -> str:
-    """Name the file whose presence means that a run is cancelled."""
+    """Return the file whose presence means that a run is cancelled."""
     return f"{folder(run_id)}/CANCELLED.json"
 
 
@@ -70,7 +70,7 @@ def drops_states(lake: Lake, run_id: str) -> bool:
 
 
 def _cancelled(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Read CANCELLED.json; None: there is none. A damaged one counts as empty."""
+    """Read CANCELLED.json; None if there is none. A damaged one counts as empty."""
     path = cancelled_path(run_id)
     return (read_hint(lake, path, dict) or {}) if lake.exists(path) else None
 
@@ -119,10 +119,10 @@ def is_finished(lake: Lake, run_id: str) -> bool:
 
 
 def next_name(lake: Lake, run_id: str, *, more: bool) -> str:
-    """Name the run that continues a run: the run itself, or the first usable one derived from it.
+    """Return the run that continues a run: the run itself, or the first usable one derived from it.
 
-    A run is usable if it is not begun, not finished, or if there is no `more` work to do. A run
-    whose folder is deleted but whose results exist is not.
+    A run is usable if it does not exist yet, is not finished, or there is no `more` work to do. A
+    run whose folder is deleted but whose results exist is not usable.
     """
     names = chain([run_id], (digest("retry", run_id, str(number)) for number in count(1)))
     for name in names:

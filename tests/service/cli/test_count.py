@@ -142,7 +142,7 @@ def test_a_dry_run_over_a_begun_run_tells_how_far_it_is(
         patch.setattr(driving, "drive", stop_after_two)
         assert invoke("count", SPEC, *PLAIN)[0] == 130
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
-    assert re.search(r"is begun: 2 chunks are done, \d+ are left; the same command goes on", out)
+    assert re.search(r"is begun: 2 chunks are done, \d+ are left; the same command continues", out)
 
 
 def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
@@ -155,7 +155,7 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
         patch.setattr(driving, "drive", stopped)
         code, _, err = invoke("count", SPEC, *PLAIN)
     assert code == 130
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
     run_id = json.loads(out)["begun_run"]
     code, out, _ = invoke("count", "--cancel", run_id, "--lake", "lake")
@@ -209,7 +209,7 @@ def test_a_signal_ends_it_and_the_same_command_goes_on(
     os.kill(process.pid, number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
 
 
 def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(

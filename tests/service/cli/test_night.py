@@ -182,7 +182,7 @@ def test_a_stopped_night_says_so_once(
     monkeypatch.setattr("nightgrid.flows.start.run_night", stopped)
     code, _, err = invoke("nightly", "--source", str(source), "--lake", "lake", *PLAIN)
     assert code == 130
-    assert err.splitlines()[-1] == "stopped; the same command goes on"
+    assert err.splitlines()[-1] == "stopped; the same command continues"
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ SECRET = "s3cret-of-the-test"
 HOST = "127.0.0.1"
 REFUSED = (
     r"the Redis server at 127\.0\.0\.1:\d+ is not used: its certificate is refused \([^()\n]+\); "
-    r"expected one for its name, of an authority that ssl_ca_certs in NIGHTGRID_REDIS_URL names "
+    r"expected one for its name, from an authority that ssl_ca_certs in NIGHTGRID_REDIS_URL names "
     r"or that this machine trusts"
 )
 

@@ -62,7 +62,7 @@ def test_workers_are_ready_when_all_of_them_are_heard_and_refuse_nothing(tmp_pat
     heard.pop("interactive")
     of._beat()
     assert probe(tmp_path, "ready").endswith(
-        "batch is not heard by the server, or refuses work, and 1 more"
+        "batch sends no heartbeat to the server, or refuses work, and 1 more"
     )
     assert told() == ["WATCHDOG=1", "READY=1", "WATCHDOG=1"]
     refusing.clear()

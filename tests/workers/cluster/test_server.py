@@ -139,7 +139,7 @@ def test_a_server_that_refuses_the_login_is_told_from_one_that_is_away(tmp_path)
             pass
     named = f"the Redis server at {path}"
     assert told == {
-        "": f"{named} wants a password, and NIGHTGRID_REDIS_URL has none",
+        "": f"{named} requires a password, and NIGHTGRID_REDIS_URL has none",
         ":wrong@": f"{named} refuses the login of NIGHTGRID_REDIS_URL: "
         "invalid username-password pair or user is disabled",
         ":secret@": None,
@@ -154,7 +154,7 @@ def test_a_full_server_is_named_with_what_it_says(tmp_path):
         settings = quick_settings(tmp_path, redis_url=url)
         wait_for(lambda: server.is_up(settings))
         with (
-            pytest.raises(TransientError, match=r"takes nothing: .* used memory"),
+            pytest.raises(TransientError, match=r"accepts no writes: .* used memory"),
             local_cluster(settings, roles=("batch",)),
         ):
             pass

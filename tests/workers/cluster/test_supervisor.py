@@ -72,7 +72,7 @@ def test_ctrl_c_is_answered_before_workers_have_ended(settings, capfd, monkeypat
     monkeypatch.setattr(watched, "_beat", lambda: signal.raise_signal(signal.SIGINT))
     watched.run()
     seconds = settings.soft_shutdown_seconds
-    line = f"stopping: work in hand has {seconds:g} s to end, else it is handed back"
+    line = f"stopping: running tasks have {seconds:g} s to end, else they are handed back"
     assert capfd.readouterr().err.splitlines().count(line) == 1
 
 

@@ -522,7 +522,7 @@ def test_workers_of_a_copied_lake_end_a_run_with_a_sentence_and_spoil_no_row(
     run_id = plan(lake, boards)
     copy = Lake.open(str(shutil.copytree(settings.lake, tmp_path / "copy")))
     impatient = retuned(settings, broker_patience_seconds=0.2, reconcile_seconds=0.02)
-    with pytest.raises(TransientError, match=r"this lake has no result of them: .* another copy"):
+    with pytest.raises(TransientError, match=r"this lake has no result for them: .* another copy"):
         drive(lake, run_id, InlineOutbox(copy, settings), settings=impatient)
     assert not read_attempts(lake, run_id)
     assert drive(lake, run_id, InlineOutbox(lake, settings), settings=settings).finished

@@ -1,1 +1,1 @@
-"""The end of a run: answers gathered from chunk results, merged, and filed as results."""
+"""The end of a run: answers gathered from chunk results, merged, and written as results."""

@@ -1,4 +1,4 @@
-"""Lost or damaged files of a run: moved aside, and made again from what the lake still has."""
+"""Lost or damaged files of a run: moved aside, and rebuilt from what the lake still has."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[
 
 
 def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Read DONE.json of a run; write its results again from its chunk results if rows are missing.
+    """Read DONE.json of a run; rewrite its results from its chunk results if rows are missing.
 
     A damaged file of results is moved aside. None: the run has not ended, or chunk results are
-    missing too, so that it has to be worked again.
+    missing too, so that it has to be solved again.
     """
     done = read_done(lake, run_id)
     if done is None or not done["results"]:
         return done
     path = result_path(run_id)
     try:
-        # All columns: any of them may be damaged.
+        # All columns, since any of them may be damaged.
         there = sum(map(len, results_of_run(lake, run_id, RESULTS.names)))
     except DamagedFileError as error:
         skip_file(path, f"{error}; moved to {set_aside(lake, path)}, and written again")
@@ -64,7 +64,7 @@ def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
 
 
 def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Write the results of a finished run again.
+    """Rewrite the results of a finished run.
 
     None: chunk results are missing, and the run is no longer finished.
     """

@@ -1,4 +1,4 @@
-"""Finishing a run: one result row for every job, whole or merged from its parts."""
+"""Finish a run: one result row for every job, whole or merged from its parts."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 _AS_OUTCOMES = ("value", "value_at_least", "value_at_most", "truncated", "reason")
 """Columns of parts that are fields of outcomes."""
 JOINED_BYTES = 2**26
-"""Maximum JSON of one job's solutions that are joined from its parts."""
+"""Most JSON bytes of one job's solutions that are joined from its parts."""
 SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
 
 
 def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any]:
-    """Write the results and solutions of a run whose every chunk is done, then DONE.json.
+    """Write the results and solutions of a run whose chunks are all done, then DONE.json.
 
     Returns the content of DONE.json. A finished run is not changed unless `again` is set. A job
     that another run has answered meanwhile keeps that answer. Memory is bounded by some ten
@@ -92,7 +92,7 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
         "solution_files": files,
     }
     write_json(lake, done_path(run_id), done)
-    # Nobody reads these of a run that is done.
+    # Nobody reads the states of a finished run.
     for path in [asked_path(run_id), *lake.list(f"{folder(run_id)}/started")]:
         lake.delete(path, durable=False)
     return done
@@ -118,7 +118,7 @@ def _unanswered(table: pa.Table, others: Answers) -> pa.Table:
 def _result_tables(
     run: Run, answers: Iterable[pa.Table], counts: Counter[str]
 ) -> Iterator[pa.Table]:
-    """Make result rows of answers; add up their statuses and `kernel_ns` in `counts`."""
+    """Build result rows from answers; add their statuses and `kernel_ns` to `counts`."""
     constants = {
         **run.question.to_json(),
         "run_id": run.run_id,
@@ -154,7 +154,7 @@ def _solution_tables(run: Run, answers: Iterable[pa.Table]) -> Iterator[pa.Table
 def solution_rows(
     question: Question, run_id: str, job_id: str, puzzle_id: str, solutions: Iterable[Any]
 ) -> list[dict[str, Any]]:
-    """Make the rows of the solutions of a job, JSON values in canonical order."""
+    """Return the rows of the solutions of a job, JSON values in canonical order."""
     return [
         {
             "job_id": job_id,
@@ -212,7 +212,7 @@ def merge_outcomes(
                 reason = f"part {row['part_path']}: {row['reason']}"
                 code = row["reason_code"] and ReasonCode(row["reason_code"])
                 return Outcome(status=status, reason_code=code, reason=reason)
-    # States that a stage carried on are in the outcomes of later ones.
+    # The outcomes of later stages cover the states that a stage passed on.
     last = rows[-1]
     rows = [row for row in rows if row["status"] != CARRIED]
     if last["status"] == CARRIED and all(row["status"] != Status.OVER_BUDGET for row in rows):
@@ -232,7 +232,7 @@ def merge_outcomes(
 
 
 def _outcome_of(game: Game[Any, Any], row: Mapping[str, Any]) -> Outcome[Any]:
-    """Make the outcome of a part from its PARTS row."""
+    """Return the outcome of a part from its PARTS row."""
     solutions = json.loads(row["solutions"] or "[]")
     return Outcome(
         status=Status(row["status"]),
@@ -245,7 +245,7 @@ def _outcome_of(game: Game[Any, Any], row: Mapping[str, Any]) -> Outcome[Any]:
 
 
 def path_key(path: str) -> tuple[int, ...]:
-    """Order part paths: "" before "2" before "2.10" before "10"."""
+    """Sort key of part paths: "" before "2" before "2.10" before "10"."""
     return tuple(int(step) for step in path.split(".")) if path else ()
 
 

@@ -45,10 +45,9 @@ _FROM_PART = [name for name in ANSWER.names if name in PARTS.names]
 BUCKET_ROWS = 32_768
 """Approximate rows of a bucket, which becomes a row group of the sorted file."""
 LARGE_ROWS = {"all": 1024, "meant": 128}
-"""The same for asks with large rows: solutions of up to `listing_row_bytes`, or a hundred covers.
-"""
+"""The same for asks with large rows: solutions up to `listing_row_bytes`, or 100 covers."""
 TRIM_BUCKETS = 8
-"""Freed memory is returned to the system after this many buckets: each time costs new pages."""
+"""Freed memory is returned to the system after this many buckets: each time costs page faults."""
 BUCKETS_MAX = 512
 """Files open at once; the buckets of a very large run hold more rows."""
 
@@ -57,9 +56,9 @@ Item = TypeVar("Item")
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """Make the next item in a thread while the last one is used; errors are raised here.
+    """Compute the next item in a thread while the last one is used; errors are raised here.
 
-    Pays where one of the two steps releases the interpreter's lock, as Arrow does.
+    Pays off if one of the two steps releases the GIL, as Arrow does.
     """
     # A list of one item or none, so that the end is not an exception.
     source = ([item] for item in items)
@@ -99,7 +98,7 @@ def gather(lake: Lake, run: Run, answers: Buckets) -> dict[int, list[dict[str, A
 def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
     """Read final outcomes with their puzzle_id, some chunks of a segment at a time.
 
-    Skips chunks that were halved, and rows that went on in other chunks.
+    Skips chunks that were halved, and rows that continue in other chunks.
     """
     refs, done = run.chunks(), done_chunks(lake, run.run_id)
     for ref in refs:
@@ -118,7 +117,7 @@ def _leaves(lake: Lake, run: Run) -> Iterator[pa.Table]:
         flags = pa.chunked_array([chunk for column in went_on for chunk in column.chunks])
         rows = rows.filter(pc.invert(flags))
         if pc.any(pc.equal(rows.column("status"), SPLIT)).as_py():
-            raise PermanentError(f"run {run.run_id}: a part came back split and nothing went on")
+            raise PermanentError(f"run {run.run_id}: nothing continues a part that came back split")
         yield rows
 
 
@@ -138,13 +137,13 @@ def _batches(run: Run, refs: Iterable[ChunkRef]) -> Iterator[list[ChunkRef]]:
 
 
 class Buckets(contextlib.AbstractContextManager["Buckets"]):
-    """Rows with a job_id, spread by it over equal ranges; a single range stays in memory."""
+    """Rows spread by job_id over equal ranges; a single range stays in memory."""
 
     def __init__(self, schema: pa.Schema, expected_rows: int, ask_kind: str = "count") -> None:
         self._schema = schema
         bucket_rows = LARGE_ROWS.get(ask_kind, BUCKET_ROWS)
         single = min(ROW_GROUP_ROWS, 2 * bucket_rows)
-        # The same for every driver of a run: the row groups of its results follow from it.
+        # The same for every driver of a run, as the row groups of its results depend on it.
         wanted = 1 if expected_rows <= single else -(-expected_rows // bucket_rows)
         self._count = min(wanted, BUCKETS_MAX)
         self._held: list[pa.Table] = []
@@ -162,7 +161,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
                 self._writers.append(self._open.enter_context(pa.ipc.new_stream(file, schema)))
 
     def __exit__(self, *_: object) -> None:
-        # The files are deleted next: it does not matter if the disk is too full to close them.
+        # The files are deleted next, so it does not matter if the disk is too full to close them.
         with contextlib.suppress(OSError):
             self._open.close()
         if self._count > 1:
@@ -188,7 +187,7 @@ class Buckets(contextlib.AbstractContextManager["Buckets"]):
             for i, writer in enumerate(self._writers):
                 if bounds[i] < bounds[i + 1]:
                     writer.write_table(rows.slice(bounds[i], bounds[i + 1] - bounds[i]))
-        # Freed buffers would add up in a driver that streams for minutes.
+        # In a driver that streams for minutes, freed buffers would pile up.
         trim()
 
     def tables(self) -> Iterator[pa.Table]:

@@ -53,12 +53,12 @@ CHUNK_MIN_S = 0.05
 """Below this, messages and files would cost more than the work."""
 CHUNK_MAX_ROWS = 32_768
 SHARES_PER_WORKER = 4
-"""A chunk is one of so many shares of the remaining work for each worker: estimates of single jobs
-are off by a factor of two, those of chunks by less."""
+"""A chunk is this share of the remaining work for each worker: estimates of single jobs are off by
+a factor of two, those of chunks by less."""
 BATCH_ROWS = CHUNK_MAX_ROWS
-"""Puzzles named, compared, estimated, sorted and cut at once."""
+"""Puzzles that are named, compared, estimated, sorted and cut at once."""
 DIVIDE_S = 20.0
-"""A job that is expected to take longer is divided before a worker begins it ..."""
+"""A job expected to take longer is divided before a worker starts it ..."""
 DIVIDED_S = 5.0
 """... into parts of about so many seconds, if all goes well, ..."""
 DIVIDED_PARTS_MAX = 64
@@ -66,19 +66,19 @@ DIVIDED_PARTS_MAX = 64
 DIVIDED_MAX = (CHUNKS_MAX - BATCH_ROWS) // DIVIDED_PARTS_MAX
 """Jobs of one batch that are divided: its chunks are one segment."""
 IDLE_S = 3.0
-"""A job that is expected to take longer is divided if workers would be idle meanwhile. Shorter ones
-are not worth it: each stage of a count waits for messages and files, and on demand for the chunks
-of other runs."""
+"""A job expected to take longer is divided if workers would be idle meanwhile. For shorter ones it
+does not pay: each stage of a count waits for messages and files, and an on-demand one for the
+chunks of other runs."""
 CLOSE_ROWS = 64
 """A batch of so few boards is estimated closely, by `Game.close_cost_s`: some 0.01 ms a board."""
 LARGEST_NAMED = 5
-"""Jobs that an estimate names."""
+"""Number of jobs that an estimate names."""
 _HEAD = pa.schema([f for f in MANIFEST_HEAD if f.name in ("job_no", "job_id", "part_path")])
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a run asks of puzzles: the lake, the game, and the budget of each job."""
+    """The question of a run: the lake, the game, and the budget of each job."""
 
     lake: Lake
     game: Game[Any, Any]
@@ -92,9 +92,9 @@ class Asking:
     expected_s: float = 0.0
     """A lower bound of every job's expected time."""
     solution_bytes: int | None = None
-    """How many bytes of solutions a job may list; None: the worker's setting."""
+    """Bytes of solutions that a job may list; None: the worker's setting."""
     divide_into: int = 1
-    """Parts of a small job on demand that is over its small budget; 1: it is worked whole."""
+    """Parts of a small on-demand job that is over its small budget; 1: it stays whole."""
 
     @property
     def listed_bytes(self) -> int | None:
@@ -137,13 +137,13 @@ class PlanPass:
         """Jobs among those answered that are poison."""
         self.job_count = self.divided_count = self.chunk_count = 0
         self.cost_s = 0.0
-        """Seconds that one core is expected to take for the chunks so far."""
+        """Seconds that the chunks so far are expected to take one core."""
         self.largest: list[dict[str, Any]] = []
         """The most expensive jobs: puzzle_id, size and expected seconds of each."""
         self._key_sum = np.zeros(2, np.uint64)
 
     def find(self, puzzles: pa.Table) -> tuple[Keys, npt.NDArray[np.bool_]]:
-        """Name the job of each row, and return which are open: neither repeated nor answered.
+        """Return the id of each row's job, and which jobs are open: neither repeated nor answered.
 
         Raises PermanentError for puzzles of another game.
         """
@@ -163,14 +163,14 @@ class PlanPass:
         return keys, is_open
 
     def run_id(self) -> str:
-        """Name the run of the open jobs, independent of their order."""
+        """Return the id of a run of the open jobs, independent of their order."""
         jobs = [str(self.open_count), *(f"{half:016x}" for half in self._key_sum.tolist())]
         if self._asking.listed_bytes is not None:
             jobs.append(str(self._asking.listed_bytes))
         return self._question.run_id(self._asking.budget, tuple(jobs))
 
     def take_over(self, run_id: str, segment: Segment) -> None:
-        """Count the jobs of a `plan` segment in the lake, and do not plan them again."""
+        """Count the jobs of a `plan` segment in the lake, so that they are not planned again."""
         rows = self._asking.lake.read_table(segment_path(run_id, segment.number), _HEAD)
         numbers = rows.column("job_no").to_numpy()
         self._seen.add(keys_of(rows.column("job_id")))
@@ -267,11 +267,11 @@ class PlanPass:
             game, ask = self._asking.game, self._asking.ask
             puzzle = game.from_arrays(arrays_of(job), 0)
             stage = ask.kind == "count" and first_stage(game, puzzle, self._asking.budget)
-            # A worker that lists counts first: then it knows what the parts hold.
+            # A worker that lists counts first, so it knows what the parts hold.
             is_listing = ask.kind == "all"
             parts = stage or ([] if is_listing else game.split(puzzle, ask, None, into))
         except PermanentError:
-            # Whatever is wrong with the board, solving it reports it in its result.
+            # Whatever is wrong with the board, solving it reports that in its result.
             stage, parts = None, []
         if len(parts) <= 1 and not stage:
             return [(job, cost_s)]

@@ -33,7 +33,7 @@ from nightgrid.workers.tracing import span
 log = get_logger("nightgrid.planner")
 
 FIRST_ROWS = 2_048
-"""Puzzles of the first segment, which is soon written, so that workers can begin. Each further one
+"""Puzzles of the first segment, which is written soon so that workers can start. Each further one
 has twice as many, up to BATCH_ROWS."""
 
 Puzzles: TypeAlias = pa.Table | Callable[[], Iterable[pa.Table]]
@@ -47,7 +47,7 @@ def plan_run(
 
     The game's lexicon is put into the lake. The run is named after its question, its budget and its
     jobs, in a pass of its own over the puzzles: the same jobs are the same run, with all the work
-    done for it. `answers` are those of the lake, if they were read before; `known_count` is how
+    done for it. `answers` are those of the lake, if the caller has read them; `known_count` is how
     many answered puzzles the caller has left out, and is added to those of the plan.
     """
     lake, answers = asking.lake, answers or asking.read_answers()
@@ -70,7 +70,7 @@ def plan_run(
 
 
 def begin_run(asking: Asking, run_id: str, *, puzzle_count: int) -> None:
-    """Start a run under a name that stands for its question and puzzles; `extend_run` plans it.
+    """Create a run whose id identifies its question and puzzles; `extend_run` plans it.
 
     Does nothing if the run exists. `puzzle_count` is the number of puzzles.
     """
@@ -108,7 +108,7 @@ def _tables(puzzles: Puzzles) -> Iterable[pa.Table]:
 
 
 def estimate_run(asking: Asking, puzzles: Puzzles) -> PlanPass:
-    """Make the pass that `extend_run` would make, without writing; return it for its counts."""
+    """Make the pass of `extend_run` without writing; return it for its counts."""
     plan = PlanPass(asking)
     for _ in plan.chunks(_tables(puzzles), FIRST_ROWS):
         pass
@@ -141,7 +141,7 @@ def add_plan(lake: Lake, run_id: str, number: int, planned: Iterable[PlannedChun
         try:
             add_segment(lake, run_id, number, "plan", (), chunks, cost_s)
         except SegmentTakenError:
-            # Most often a driver's, of rows that came back split.
+            # Usually a driver's, of rows that came back split.
             if read_segment(lake, run_id, number).kind == "plan":
                 raise
         else:

@@ -92,7 +92,7 @@ def test_a_wrong_password_ends_a_worker_and_a_service_at_once(
         try:
             while not path.exists():
                 time.sleep(0.01)
-            for word, told in (("", "wants a password"), (":wrong@", "refuses the login")):
+            for word, told in (("", "requires a password"), (":wrong@", "refuses the login")):
                 monkeypatch.setenv("NIGHTGRID_REDIS_URL", f"unix://{word}{path}")
                 for command in (("worker",), ("serve", "--no-workers", "--port", "0")):
                     code, _, err = invoke(*command)
