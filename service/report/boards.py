@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +12,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import Board, boards_of_dates
 from nightgrid.archive.results.results import find_results, solutions_of
 from nightgrid.service.games import view
-from nightgrid.service.report.figures import Figures
+from nightgrid.service.report.figures import Figures, Row
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game, game_plug
@@ -29,17 +30,34 @@ def drawn_boards(lake: Lake, figures: Figures, of: Figures) -> tuple[list[dict[s
     new = {(date, level) for name, date, level in figures["new"] if name == of["name"]}
     # A date has at least one board, so that more dates are not looked up.
     dates = sorted({date for date, _ in new} or {of["last"]}, reverse=True)[:BOARDS_MAX]
-    boards: list[Board] = []
-    with suppress(PermanentError):  # a lake with a damaged table has none
-        boards = [
-            board
-            for board in boards_of_dates(lake, of["name"], dates)
-            if not new or (board.published.date, board.published.level or "") in new
-        ]
-    boards.sort(key=lambda board: board.published.date or dt.date.min, reverse=True)
+    boards = [place for place in _on_dates(lake, of, dates).items() if not new or place[0] in new]
+    boards.sort(key=lambda place: place[0][0], reverse=True)
     rows = {(row["date"], row["level"]): row for row in of["rows"]}
+    drawn = _draw(lake, [(board, rows.get(place, {})) for place, board in boards[:BOARDS_MAX]])
+    return drawn, (len(new) or len(boards)) - len(drawn)
+
+
+def hardest_boards(lake: Lake, of: Figures) -> list[dict[str, Any]]:
+    """Draw the hardest boards of a game."""
+    rows = {(row["date"], row["level"]): row for row in of["hardest"]}
+    boards = _on_dates(lake, of, [date for date, _ in rows])
+    return _draw(lake, [(boards[place], row) for place, row in rows.items() if place in boards])
+
+
+def _on_dates(
+    lake: Lake, of: Figures, dates: Sequence[dt.date]
+) -> dict[tuple[dt.date, str], Board]:
+    with suppress(PermanentError):  # a lake with a damaged table has none
+        return {
+            (board.published.date or dt.date.min, board.published.level or ""): board
+            for board in boards_of_dates(lake, of["name"], dates)
+        }
+    return {}
+
+
+def _draw(lake: Lake, boards: Sequence[tuple[Board, Row]]) -> list[dict[str, Any]]:
     drawn: list[dict[str, Any]] = []
-    for board in boards[:BOARDS_MAX]:
+    for board, row in boards:
         published = board.published
         solution = published.solution or _found(lake, board)
         with suppress(PermanentError):  # too large for a picture, or none
@@ -47,12 +65,12 @@ def drawn_boards(lake: Lake, figures: Figures, of: Figures) -> tuple[list[dict[s
                 {
                     "name": board.name,
                     "clue": published.clue,
-                    "svg": view(of["name"]).svg(published.puzzle, solution, None),
+                    "svg": view(board.game).svg(published.puzzle, solution, None),
                     "solved": solution is not None,
-                    "row": rows.get((published.date, published.level or ""), {}),
+                    "row": row,
                 }
             )
-    return drawn, (len(new) or len(boards)) - len(drawn)
+    return drawn
 
 
 def _found(lake: Lake, board: Board) -> Any | None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.lookup.reference import reference_text
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
 from nightgrid.archive.views.catalogue import view_named
@@ -26,6 +27,7 @@ from nightgrid.solvers.registry import game_plug
 DAYS = 60
 """Days of a window, unless `since` is given."""
 HARDEST = 5
+UNANSWERED_MAX = 10
 QUARANTINE_ROWS_MAX = 30
 CONTRADICTION_ROWS_MAX = 30
 CHANGES_MAX = 40
@@ -36,11 +38,11 @@ RANKING_COLUMNS = ("game", "ranker", "official_place", "confidence", "seconds", 
 Row = Mapping[str, Any]
 Figures = Mapping[str, Any]
 """What a report shows next to boards, or what it shows of one game: by the names of `report.html`.
-Counts and changes are of all time; `rows`, `revised` and `quarantined` of the window."""
+Counts and changes are of all time; `rows`, `revised` and `quarantined` of the game's window."""
 
 
 def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
-    """Read the figures of a lake from `since` on; by default of the DAYS before its last date.
+    """Read the figures of a lake from `since` on; by default of the DAYS before each game's last.
 
     None for a lake without editions. Raises PermanentError for a `since` after its last date.
     """
@@ -48,13 +50,11 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     revisions = view_named("revisions").read(
         lake, ["game", "date", "level", "revision", "seen_at", "puzzle_id", "draft"]
     )
-    dates = revisions.column("date")
-    last = pc.max(dates).as_py()
+    last = pc.max(revisions.column("date")).as_py()
     if last is None:
         return None
     if since is not None and since > last:
         raise PermanentError(f"since {since} is after the last board, of {last}; expected no later")
-    first = max(since or last - dt.timedelta(days=DAYS - 1), pc.min(dates).as_py())
     quarantine = view_named("quarantine").read(
         lake, ["game", "date", "level", "source", "rule", "place", "message", "corpus"]
     )
@@ -62,7 +62,7 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     rankings = view_named("rank_accuracy").read(lake, RANKING_COLUMNS)
     present = {*pc.unique(revisions.column("game")).to_pylist()}
     games = [
-        _game(lake, name, first, (counts, revisions, quarantine, ranks, rankings))
+        _game(lake, name, since, (counts, revisions, quarantine, ranks, rankings))
         for name in games_kept()
         if name in present
     ]
@@ -70,8 +70,6 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     ends = [_ended(game["night"]) for game in games]
     ended_at = max(filter(None, ends), default=None)
     figures = {
-        "since": first,
-        "until": last,
         "ended_at": ended_at,
         "games": games,
         "quarantine": quarantine_rows.slice(0, QUARANTINE_ROWS_MAX).to_pylist(),
@@ -99,14 +97,18 @@ def _contradictions(lake: Lake, revisions: pa.Table) -> dict[str, Any]:
     return {"contradictions": shown, "contradiction_count": len(rows)}
 
 
-def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> Figures:
+def _game(lake: Lake, name: str, since: dt.date | None, tables: Sequence[pa.Table]) -> Figures:
     counts, revisions, quarantine, ranks, rankings = (
         table.filter(pc.equal(table.column("game"), name)) for table in tables
     )
-    dates = revisions.column("date")
+    ends = pc.min_max(revisions.column("date")).as_py()
+    first, last = ends["min"], ends["max"]
+    # Archives of games end on different days, and a window without a board shows nothing.
+    since = max(min(since or last - dt.timedelta(days=DAYS - 1), last), first)
     within = counts.filter(pc.greater_equal(counts.column("date"), since))
     status = counts.column("status")
-    hardest = counts.filter(pc.greater(counts.column("kernel_ns"), 0))
+    hardest = counts.sort_by([("states", "descending"), ("kernel_ns", "descending")])
+    unanswered = counts.filter(pc.invert(pc.fill_null(pc.equal(status, "solved"), False)))
     revised = revisions.filter(pc.greater(revisions.column("revision"), 1))
     revised = revised.filter(pc.greater_equal(revised.column("date"), since))
     faulty = (day for day in quarantine.column("date").to_pylist() if day and day >= since)
@@ -117,14 +119,18 @@ def _game(lake: Lake, name: str, since: dt.date, tables: Sequence[pa.Table]) -> 
         "title": game_plug(name).title,
         "boards": len(counts),
         "solved": pc.sum(pc.equal(status, "solved")).as_py() or 0,
-        "first": pc.min(dates).as_py(),
-        "last": pc.max(dates).as_py(),
+        "unanswered": unanswered.sort_by([("date", "descending")])
+        .slice(0, UNANSWERED_MAX)
+        .to_pylist(),
+        "first": first,
+        "last": last,
+        "since": since,
         "rows": within.sort_by([("date", "ascending"), ("level", "ascending")]).to_pylist(),
         "revised": revised.sort_by([("date", "descending")]).to_pylist(),
         "quarantined": frozenset(faulty),
         "quarantine_count": len(quarantine),
         "drafts": pc.sum(pc.fill_null(revisions.column("draft"), False)).as_py() or 0,
-        "hardest": hardest.sort_by([("kernel_ns", "descending")]).slice(0, HARDEST).to_pylist(),
+        "hardest": [row for row in hardest.slice(0, HARDEST).to_pylist() if row["kernel_ns"]],
         "ranks": found.column("official_rank").to_pylist(),
         "rankings": {
             ranker: rankings.filter(pc.equal(rankings.column("ranker"), ranker)).to_pylist()
@@ -150,7 +156,7 @@ def _changed(lake: Lake, figures: Figures, revisions: pa.Table) -> dict[str, Any
     seen = revisions.filter(pc.greater(revisions.column("seen_at"), pa.scalar(since)))
     names = (seen.column(name).to_pylist() for name in ("game", "date", "level"))
     changes = (
-        line for of in figures["games"] for line in _changes(of, earlier.get(of["name"], {}))
+        line for of in figures["games"] for line in _changes(of, earlier.get(of["name"], {}), since)
     )
     return {
         "before": since,
@@ -187,9 +193,14 @@ def _counted(of: Figures) -> dict[str, int]:
     }
 
 
+def reference_of(row: Row) -> str:
+    """Name the board of a row as commands take it: GAME/DATE/LEVEL."""
+    return reference_text(row["game"], row["date"], row["level"])
+
+
 def _answers(of: Figures) -> dict[str, list[str | None]]:
     return {
-        f"{row['game']}/{row['date']}/{row['level']}": [
+        reference_of(row): [
             row["puzzle_id"],
             row["status"],
             None if row["count"] is None else str(row["count"]),
@@ -198,19 +209,20 @@ def _answers(of: Figures) -> dict[str, list[str | None]]:
     }
 
 
-def _changes(now: Figures, before: Row) -> Iterator[str]:
-    """Describe what differs between two nights of a game."""
+def _changes(now: Figures, before: Row, since: dt.datetime) -> Iterator[str]:
+    """Describe what differs between two nights of a game, of which one ended at `since`."""
     for key, present in _counted(now).items():
         more = present - int(before.get(key, 0))
         if more:
             yield f"{now['title']}: {abs(more):,} {'more' if more > 0 else 'fewer'} {key}"
+    for row in now["revised"]:
+        if row["seen_at"] > since:
+            yield f"{reference_of(row)} is another board now, revision {row['revision']}"
     for name, (puzzle_id, status, count) in _answers(now).items():
         known = before.get("answers", {}).get(name)
-        if known is None or known == [puzzle_id, status, count]:
+        if known is None or known[0] != puzzle_id or known == [puzzle_id, status, count]:
             continue
-        if known[0] != puzzle_id:
-            yield f"{name} is another board now"
-        elif known[1] != status:
+        if known[1] != status:
             yield f"{name} was {known[1].replace('_', ' ')} and is {status}"
         else:
             yield f"{name} had {known[2]} solutions and has {count}"

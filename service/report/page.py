@@ -24,8 +24,8 @@ from nightgrid.archive.results.gold.rank_accuracy import calibration, miss_count
 from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.service.drawing.colours import NAMES
 from nightgrid.service.report import charts
-from nightgrid.service.report.boards import drawn_boards
-from nightgrid.service.report.figures import Figures, Row, gather, keep
+from nightgrid.service.report.boards import drawn_boards, hardest_boards
+from nightgrid.service.report.figures import Figures, Row, gather, keep, reference_of
 from nightgrid.service.terminal.console import duration, sentence_of
 from nightgrid.solvers.sentences import plural
 
@@ -105,6 +105,7 @@ def _templates() -> Environment:
         "moment": lambda when: f"{_day(when.date())}, {when:%H:%M} UTC",
         "number": "{:,}".format,
         "plural": plural,
+        "reference": reference_of,
         "said_in": said_in,
         "share": lambda some, every: f"{some / every:.1%}",
         "time": _time,
@@ -133,6 +134,9 @@ def _page_style() -> str:
 def _game(lake: Lake, figures: Figures, of: Figures) -> dict[str, Any]:
     """Draw the boards and charts of a game; a chart without data is ""."""
     boards, left = drawn_boards(lake, figures, of)
+    # A board is drawn once: what names it leads there.
+    names = {board["name"] for board in boards}
+    hardest = [board for board in hardest_boards(lake, of) if board["name"] not in names]
     there = {str(row["level"]) for row in of["rows"]}
     known = [level for level in reader(of["name"]).LEVELS if level in there]
     levels = [*known, *sorted(there - {*known})]
@@ -144,12 +148,14 @@ def _game(lake: Lake, figures: Figures, of: Figures) -> dict[str, Any]:
         "has_new": any(name == of["name"] for name, _, _ in figures["new"]),
         "drawn": boards,
         "left": left,
+        "drawn_hardest": hardest,
+        "linked": names | {board["name"] for board in hardest},
         "levels": levels,
         "counts_by_date": charts.dots(
             counts, levels, f"{of['title']}: solutions by date", charts.short
         ),
         "times_by_date": charts.dots(times, levels, f"{of['title']}: time by date", _time),
-        "calendar": charts.calendar(figures["since"], figures["until"], _days(of), days),
+        "calendar": charts.calendar(of["since"], of["last"], _days(of), days),
         "states": charts.columns(
             (float(row["states"]) for row in of["rows"]), f"{of['title']}: states", charts.short
         ),

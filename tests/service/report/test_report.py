@@ -31,7 +31,7 @@ from nightgrid.archive.state import read_state, write_state
 from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.service.cli.app import main
 from nightgrid.service.games.plug import SAMPLES
-from nightgrid.service.report.figures import SHOWN
+from nightgrid.service.report.figures import HARDEST, SHOWN
 from nightgrid.service.report.page import report_text, write_nightly_report
 from nightgrid.service.terminal.console import sentence_of
 from tests.chromium import chromium
@@ -68,11 +68,35 @@ def test_a_night_writes_the_report_and_the_next_one_says_what_changed(nights):
     _, first, second = nights
 
     assert "No report of an earlier night to compare with." in first
-    assert first.count('<figure class="plate">') == 3
+    drawn = re.findall(r'<figure class="plate" id="([^"]*)">', first)
+    assert drawn[:3] == [f"pips/2026-01-02/{level}" for level in ("easy", "medium", "hard")]
+    # The hardest ones are drawn as well, once each, and what names them leads there.
+    assert len({*drawn}) == len(drawn)
+    linked = re.findall(r'<td><a href="#([^"]*)">', first)
+    assert len(linked) == HARDEST
+    assert {*linked} <= {*drawn}
     assert "Pips: 3 more boards" in second
     assert "Pips: 3 more boards with an answer" in second
     assert "New boards" in second
     assert "9 boards, every one answered" in second
+
+
+def test_each_revised_board_and_each_without_an_answer_is_named(nights, tmp_path):
+    folder = tmp_path / "nights"
+    shutil.copytree(nights[0], folder)
+    lake = Lake.open(str(folder / "lake"))
+    path = folder / "pips" / "2026-01-02.json"
+    days = json.loads(path.read_text())
+    for level in ("easy", "medium"):
+        dominoes = days[level]["dominoes"]
+        dominoes[0] = [6, 6] if dominoes[0] != [6, 6] else [5, 5]
+        del days[level]["solution"]
+    path.write_text(json.dumps(days))
+    night(folder)
+    page = lake.read_bytes(REPORT_PATH).decode()
+    for level in ("easy", "medium"):
+        assert f"pips/2026-01-02/{level} is another board now, revision 2" in page
+        assert f"2 January 2026, {level} (unsolvable)" in page
 
 
 def test_the_report_loads_nothing_and_runs_nothing(nights):
