@@ -316,7 +316,7 @@ class Game(ABC, Generic[P, S]):
 
     def open(self) -> object:
         """Open files that answers rest on, such as models; the first process of a machine may have
-        to make them, which takes minutes.
+        to make them.
         """
         return None
 

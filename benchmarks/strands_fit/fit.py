@@ -70,7 +70,7 @@ class Fit:
         known = start.SCORE.weights()
         self.origin = np.array([known[name] for name in NAMES])
         vectors = meanings.vectors
-        common = min(BACKGROUND_OF, len(vectors.values))
+        common = min(BACKGROUND_OF, len(vectors.words))
         count = min(BACKGROUND_WORDS, common)
         rows = np.sort(generator(0).choice(common, count, replace=False))
         self.background = vectors.centred(vectors.of_rows(rows))

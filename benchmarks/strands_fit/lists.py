@@ -14,6 +14,7 @@ from benchmarks.strands_fit.data import PIECES_VERSION, Board, boards, say
 from nightgrid.archive.games.strands.ranking.features import FEATURES, Learned, cover_features
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS
+from nightgrid.archive.games.strands.ranking.vectors import COMMON_WORDS
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base, staged_path
 from nightgrid.solvers.reasons import BudgetSpentError
@@ -28,7 +29,6 @@ NAMES = (*THEME_TERMS, *SPANGRAM_TERMS)
 LISTED = 150
 """Covers of a board under starting weights: more than are ranked, since fitting moves them."""
 LISTS_VERSION = "1"
-COMMON_WORDS = 30_000
 MAIN_DIRECTIONS = 40
 """Main directions of the vocabulary in which likeness to board words is looked for."""
 
@@ -101,7 +101,7 @@ def sums_of(board: RankedBoard, covers: Sequence[Scored]) -> F64:
 def main_directions(meanings: Meanings) -> F64:
     """Take the main directions of the commonest words, scaled: float64[DIMENSIONS, directions]."""
     vectors = meanings.vectors
-    common = vectors.centred(vectors.of_rows(np.arange(min(COMMON_WORDS, len(vectors.values)))))
+    common = vectors.centred(vectors.of_rows(np.arange(min(COMMON_WORDS, len(vectors.words)))))
     _, basis = np.linalg.eigh(np.cov(common.T.astype(np.float64)))
     main = basis[:, : -MAIN_DIRECTIONS - 1 : -1]
     directions: F64 = main / (common @ main).std(axis=0)

@@ -66,7 +66,6 @@ def _pairs(
     meanings: Meanings,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], F32]:
     """Number the words of phrases: first words, second words, centred vectors by number."""
-    vocabulary, vectors = meanings.vocabulary, meanings.vectors
     kept = []
     for one, other, _ in english_phrases():
         if one != other and _is_taught(one, meanings) and _is_taught(other, meanings):
@@ -74,17 +73,17 @@ def _pairs(
     kept = list(dict.fromkeys(kept))
     names = sorted({word for pair in kept for word in pair})
     number = {word: i for i, word in enumerate(names)}
-    assert all(vocabulary.lexicon.find(word) >= 0 for word in names)
-    centred = vectors.centred(vectors.of_rows(vectors.words.of(names)))
+    find = meanings.vocabulary.lexicon.find
+    centred = meanings.word_vectors(np.array([find(word) for word in names], np.int64))
     pairs = np.array([(number[a], number[b]) for a, b in kept], np.int64)
     return pairs[:, 0], pairs[:, 1], centred
 
 
 def _is_taught(word: str, meanings: Meanings) -> bool:
-    if len(word) < LETTERS_MIN or meanings.vectors.words.of([word])[0] < 0:
-        return False
     index = meanings.vocabulary.lexicon.find(word)
-    return index >= 0 and float(meanings.vocabulary.zipf[index]) < ZIPF_MAX
+    if len(word) < LETTERS_MIN or index < 0 or meanings.vectors.row_of[index] < 0:
+        return False
+    return float(meanings.vocabulary.zipf[index]) < ZIPF_MAX
 
 
 def _whitened(vectors: F32) -> tuple[F32, F32]:

@@ -150,7 +150,7 @@ def plan(
         bound = bound_game(night, game, ask)
         planned.append(plan_ask(night, bound, ask, night.retry))
         if planned[-1].jobs:
-            # What takes minutes to make is made once, before workers begin.
+            # What a machine makes once is made before workers begin.
             bound.open()
     question = planned[0].question
     report = replace(

@@ -53,7 +53,7 @@ def play(
     from nightgrid.archive.games import ranking_plug
     from nightgrid.archive.games.strands.playing.conditioned import open_play
     from nightgrid.archive.games.strands.ranking.meant import MeantGame
-    from nightgrid.service.games.strands.ranking import progress_line, within_budget
+    from nightgrid.service.games.strands.ranking import within_budget
     from nightgrid.service.options.reading import read_sources
 
     if json and not auto:
@@ -63,7 +63,7 @@ def play(
         if not json:
             say_head(found, published, published.puzzle)
         truth = _truth(published) if auto else None
-        ranker = MeantGame().open(progress_line())
+        ranker = MeantGame().open()
         with_model = ranker.meanings is not None
         with within_budget():
             game = open_play(ranker, published.puzzle, published.clue, default_budget())

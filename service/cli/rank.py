@@ -26,12 +26,9 @@ if TYPE_CHECKING:
     from nightgrid.workers.driver.progress import Progress
 
 
-OPENING = (
-    "still opening what ranks, or starting workers; the first ranking on a machine makes vectors "
-    "of words, which takes some minutes"
-)
+OPENING = "still opening what ranks, or starting workers"
 OPENING_PATIENCE_S = 10.0
-"""What ranks is open sooner where its vectors are made, and so are workers."""
+"""What ranks is open sooner where the machine has ranked before, and so are workers."""
 
 
 def rank(

@@ -187,10 +187,8 @@ class _Solve:
 
     def _rank(self) -> tuple[Status, tuple[Any, ...]]:
         """Rank the solutions by how likely each was meant; draw the first."""
-        from nightgrid.service.games.strands.ranking import progress_line, ranked_lines
+        from nightgrid.service.games.strands.ranking import ranked_lines
 
-        ranking: Any = self.game
-        ranking.open(progress_line())
         outcome = self.game.solve(self.puzzle, self.ask, None, self.budget)
         read = game_named(self.found.game).solution_from_json
         solutions = tuple(map(read, outcome.solutions))

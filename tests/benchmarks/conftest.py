@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +13,28 @@ import pytest
 from benchmarks.strands_fit import __main__ as fit_command
 from benchmarks.strands_fit import data, fit, learn
 from benchmarks.strands_fit import lists as listing
-from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.archive.games.strands.payload import read_payload
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
-from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
-from nightgrid.archive.games.strands.ranking.vectors import Vectors, WordRows
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
 from nightgrid.archive.games.strands.ranking.weights import JUDGED, fitted_weights
 from nightgrid.archive.payloads.published import Published
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
-from tests.archive.games.strands.language.tiny_language_model import write_language_model
-from tests.archive.games.strands.ranking.tiny_model import write_model
+from tests.archive.games.strands.ranking.tiny_model import tiny_meanings, tiny_vectors
 
 SAMPLE = sorted((Path(__file__).resolve().parents[2] / "service/sample/strands").glob("*.json"))
 EARLY, ASIDE = [f"2024-03-{day:02}" for day in range(4, 9)], 150
 """Five early boards, and how many judge."""
+
+
+class DrawnModel(SentenceModel):
+    """A model for which no two texts are alike."""
+
+    def embed(self, texts: Sequence[str]) -> F32:
+        """Draw the vector of each text."""
+        drawn = [
+            np.random.default_rng(list(text.encode())).normal(size=DIMENSIONS) for text in texts
+        ]
+        return np.array(drawn, np.float32).reshape(-1, DIMENSIONS) / DIMENSIONS**0.5
 
 
 @pytest.fixture(scope="module")
@@ -45,19 +54,8 @@ def vocabulary() -> Vocabulary:
 @pytest.fixture(scope="module")
 def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -> Meanings:
     folder = tmp_path_factory.mktemp("model")
-    write_model(folder)
-    write_language_model(folder / "tiny.gguf")
-    words = [vocabulary.lexicon.word(i) for i in range(len(vocabulary.lexicon))]
-    rng = np.random.default_rng(3)
-    known = Vectors(
-        words=WordRows.from_words(words),
-        values=rng.integers(-127, 128, (len(words), DIMENSIONS)).astype(np.int8),
-        scales=np.full(len(words), 1 / 1400, np.float32),
-        mean=np.zeros(DIMENSIONS, np.float32),
-        directions=np.zeros((2, DIMENSIONS), np.float32),
-    )
-    language = LanguageModel(folder / "tiny.gguf", folder / "kept")
-    return Meanings(SentenceModel(folder), known, vocabulary, language)
+    tiny = tiny_meanings(vocabulary, folder)
+    return Meanings(tiny_vectors(DrawnModel(folder, folder), vocabulary, folder), tiny.language)
 
 
 @pytest.fixture

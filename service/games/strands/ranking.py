@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.service.terminal.console import duration, sentence_of
-from nightgrid.service.terminal.progress import OnceLine
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
@@ -66,12 +64,6 @@ def ranked_lines(covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int)
 def _terms_text(terms: Mapping[str, float]) -> str:
     strongest = sorted(terms.items(), key=lambda item: -abs(item[1]))[:TERMS_SHOWN]
     return ", ".join(f"{name.replace('_', ' ')} {number:+.1f}" for name, number in strongest)
-
-
-@functools.cache
-def progress_line() -> OnceLine:
-    """Make the line that shows how far the vectors are: one, since rankers are known by it."""
-    return OnceLine("vectors of the vocabulary, made once and kept if stopped")
 
 
 @contextmanager

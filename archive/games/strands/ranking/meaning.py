@@ -11,13 +11,10 @@ from nightgrid.archive.games.strands.language import language_model
 from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.archive.games.strands.model_packages import has_package
 from nightgrid.archive.games.strands.ranking import minilm
-from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32
 from nightgrid.archive.games.strands.ranking.vectors import Vectors
 from nightgrid.solvers.strands.ranking.terms import MEANING
-from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
-
-WORDS_AT_ONCE = 4096
-"""Words of the vocabulary that are spelled at once: all of them take 30 MB."""
+from nightgrid.solvers.strands.ranking.vocabulary import Kind
 
 
 def are_models_installed() -> bool:
@@ -28,19 +25,10 @@ def are_models_installed() -> bool:
 class Meanings:
     """The models: one for likeness, with its vectors of the vocabulary, and one that reads text."""
 
-    def __init__(
-        self, model: SentenceModel, vectors: Vectors, vocabulary: Vocabulary,
-        language: LanguageModel,
-    ) -> None:  # fmt: skip
-        self.model = model
+    def __init__(self, vectors: Vectors, language: LanguageModel) -> None:
         self.language = language
         self.vectors = vectors
-        self.vocabulary = vocabulary
-        lexicon = vocabulary.lexicon
-        self._row = np.empty(len(lexicon), np.int64)
-        for start in range(0, len(lexicon), WORDS_AT_ONCE):
-            several = range(start, min(start + WORDS_AT_ONCE, len(lexicon)))
-            self._row[start : several.stop] = vectors.words.of(list(map(lexicon.word, several)))
+        self.vocabulary = vectors.vocabulary
 
     def text_of(self, word: int) -> str:
         """Write a word of the vocabulary in lower case, two in one with a space."""
@@ -52,11 +40,11 @@ class Meanings:
 
     def embed(self, texts: Sequence[str]) -> F32:
         """Embed texts: float32[texts, DIMENSIONS]."""
-        return self.vectors.embed(self.model, texts)
+        return self.vectors.embed(texts)
 
     def word_vectors(self, words: npt.NDArray[np.int64]) -> F32:
-        """Look up centred vectors of words by index; of words that have none on disk, zeros."""
-        rows = self._row[words]
+        """Look up centred vectors of words by index; of words that have no place, zeros."""
+        rows = self.vectors.row_of[words]
         known = rows >= 0
         vectors = np.zeros((len(words), DIMENSIONS), np.float32)
         vectors[known] = self.vectors.centred(self.vectors.of_rows(rows[known]))

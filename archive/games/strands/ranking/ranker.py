@@ -26,7 +26,7 @@ from nightgrid.archive.games.strands.ranking.features import (
 from nightgrid.archive.games.strands.ranking.meaning import Meanings, are_models_installed
 from nightgrid.archive.games.strands.ranking.minilm import sentence_model
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, theme_features
-from nightgrid.archive.games.strands.ranking.vectors import Progress, Vectors, cached_vectors
+from nightgrid.archive.games.strands.ranking.vectors import open_vectors
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
 from nightgrid.archive.games.strands.ranking.weights import Weights, fitted_weights, name_here
 from nightgrid.solvers.algebra import Budget
@@ -43,9 +43,6 @@ from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 LISTED = 100
 """Covers that are put in order by what is known of whole covers."""
-VECTOR_CENTIZIPF = 150
-"""Words of at least this frequency have a vector on disk."""
-VECTOR_LETTERS = (3, 17)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,13 +237,10 @@ def go_on(budget: Budget | None) -> None:
 
 
 @lru_cache(maxsize=1)
-def default_ranker(progress: Progress | None = None) -> Ranker:
-    """Open the ranker of this machine, without the models where one is not installed.
-
-    The first time, the vectors of the vocabulary are made, which takes some minutes.
-    """
+def default_ranker() -> Ranker:
+    """Open the ranker of this machine, without the models where one is not installed."""
     vocabulary = ranking_vocabulary()
-    meanings = open_meanings(vocabulary, progress) if are_models_installed() else None
+    meanings = open_meanings(vocabulary) if are_models_installed() else None
     take_one_thread()
     return Ranker(fitted_weights(), vocabulary, meanings)
 
@@ -260,21 +254,6 @@ def take_one_thread() -> None:
     threadpool_limits(1, user_api="blas")
 
 
-def open_meanings(vocabulary: Vocabulary, progress: Progress | None = None) -> Meanings:
+def open_meanings(vocabulary: Vocabulary) -> Meanings:
     """Open the models and the vectors of the vocabulary."""
-    language = language_model()
-    return Meanings(sentence_model(), word_vectors(vocabulary, progress), vocabulary, language)
-
-
-def word_vectors(vocabulary: Vocabulary, progress: Progress | None = None) -> Vectors:
-    """Open the vectors of the words that have one, the commonest first."""
-    lexicon = vocabulary.lexicon
-    letters = np.diff(lexicon.offsets)
-    chosen = np.flatnonzero(
-        (lexicon.centizipf >= VECTOR_CENTIZIPF)
-        & (letters >= VECTOR_LETTERS[0])
-        & (letters <= VECTOR_LETTERS[1])
-    )
-    order = chosen[np.argsort(-lexicon.centizipf[chosen].astype(np.int64), kind="stable")]
-    words = [lexicon.word(int(index)) for index in order]
-    return cached_vectors(sentence_model, words, progress)
+    return Meanings(open_vectors(sentence_model(), vocabulary), language_model())

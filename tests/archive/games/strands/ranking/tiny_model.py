@@ -5,10 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, LAYERS
+from nightgrid.archive.games.strands.language.language_model import LanguageModel
+from nightgrid.archive.games.strands.ranking import vectors
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
+from nightgrid.archive.games.strands.ranking.minilm import DIMENSIONS, LAYERS, SentenceModel
+from nightgrid.archive.games.strands.ranking.vectors import Vectors
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+from tests.archive.games.strands.language.tiny_language_model import write_language_model
 
 INNER = 48
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "dog", "##s", "hot", ",", "a", "b", "##b")
@@ -50,3 +57,21 @@ def write_model(folder: Path, seed: int = 0) -> dict[str, np.ndarray]:
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, ends)
     tokenizer.save(str(folder / "tokenizer.json"))
     return tensors
+
+
+def tiny_meanings(vocabulary: Vocabulary, folder: Path) -> Meanings:
+    """Open tiny models whose vectors of the vocabulary are kept in a folder."""
+    write_model(folder)
+    write_language_model(folder / "tiny.gguf")
+    model = SentenceModel(folder, folder / "kept-model")
+    language = LanguageModel(folder / "tiny.gguf", folder / "kept")
+    return Meanings(tiny_vectors(model, vocabulary, folder), language)
+
+
+def tiny_vectors(model: SentenceModel, vocabulary: Vocabulary, cache: Path) -> Vectors:
+    """Open the vectors of a vocabulary that have nothing in common."""
+    none = np.zeros((3, DIMENSIONS), np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectors, "cache_base", lambda: cache)
+        patch.setattr(vectors.importlib.metadata, "version", lambda _: "0.1.0")
+        return Vectors(model, vocabulary, none[0], none[1:])
