@@ -12,6 +12,7 @@ const QUICK_S = 5;
 /** Solutions that were not asked for are of no use for ever, but a worker may be starting. */
 const SHOWN_WITHIN_S = 60;
 const LISTED = 100;
+const LISTED_BEST = 10;
 const PAGE_DATES = 1000;
 
 export let state = {
@@ -26,6 +27,8 @@ export let state = {
   solve: null,
   /** A second solve of the same board, asked for its solutions where the first one only counts. */
   shown: null,
+  /** What was counted of this board before, by the rules that hold: {rules, count}. */
+  counted: null,
   solutions: [],
   at: 0,
   solutionPicture: "",
@@ -127,7 +130,7 @@ async function firstGame(signal) {
 /** Show the newest board of a game; without dated boards, its example. */
 export async function openGame(game, {instead = false} = {}) {
   const signal = newTurn();
-  set({game, rules: {}, words: ""});
+  set({game, rules: {}, words: "", ask: state.game === game ? state.ask : ""});
   await attempt(signal, async () => {
     const days = await daysOf(game, signal);
     const newest = [...days.keys()].sort().at(-1);
@@ -193,7 +196,7 @@ const pictureOrNone = (path, signal) =>
     throw error;
   });
 
-const nothingSolved = () => ({solve: null, shown: null, solutions: [], at: 0, solutionPicture: ""});
+const nothingSolved = () => ({solve: null, shown: null, counted: null, solutions: [], at: 0, solutionPicture: ""});
 
 const hasUsualRules = ({game = state.game, rules}) => !rules || rules === gameOf(game)?.usual_rules;
 
@@ -313,7 +316,8 @@ const posted = (body, signal) =>
 export async function submit() {
   if (!state.board) return;
   const signal = newTurn();
-  set({busy: true, ...nothingSolved()});
+  const count = exactCount();
+  set({busy: true, ...nothingSolved(), counted: count && {board: state.board, rules: state.solve.rules, count}});
   await attempt(signal, async () => {
     const solve = await posted(question(), signal);
     if (signal.aborted) return;
@@ -323,6 +327,19 @@ export async function submit() {
     if (isOver(solve)) await ended(solve, 0, signal);
     else await followSolve(solve, signal);
   });
+}
+
+/** Tell whether solutions of a game are counted; those of Tiles are not. */
+export const isCounted = (name) => Boolean(gameOf(name)?.asks.includes("count"));
+
+/** The exact number of solutions, if a solve of this board by the same rules has told it. */
+export function exactCount({solve, shown, counted, board} = state) {
+  if (!solve || !isCounted(solve.game)) return null;
+  const exact = ({status, count, truncated}) => (status === "solved" && !truncated ? count : null);
+  const told = [solve, shown].filter((one) => one?.answer && !/^(first|meant)/.test(one.ask)).map(({answer}) => exact(answer));
+  const known = (board?.known ?? []).filter(({ask, rules}) => /^(count|best)/.test(ask) && rules === solve.rules).map(exact);
+  const before = counted && counted.board === board && counted.rules === solve.rules ? counted.count : null;
+  return [...told, ...known, before].find((count) => count && count !== "0") ?? null;
 }
 
 async function followSolve(solve, signal) {
@@ -397,7 +414,10 @@ const askedAbout = () => {
 };
 
 /** The ask that lists solutions of a game. */
-const listingAsk = (game) => (gameOf(game)?.asks?.includes("best") ? "best(10)" : `all(${LISTED})`);
+const listingAsk = (name) => {
+  const {asks = [], best_max: most} = gameOf(name) ?? {};
+  return asks.includes("best") ? `best(${most ?? LISTED_BEST})` : `all(${LISTED})`;
+};
 
 /** Say in a sentence what came of a solve. */
 export function sentence(solve) {

@@ -2,7 +2,7 @@
 import {classes, html, useEffect, useState} from "../html.js";
 import {isOver} from "../api.js";
 import {duration, grouped, plural, roughly} from "../format.js";
-import {cancel, sentence, useSession} from "../session.js";
+import {cancel, exactCount, isCounted, sentence, useSession} from "../session.js";
 import {draftOf} from "../drafts.js";
 import {AskForm} from "./ask.js";
 import {Downloads} from "./downloads.js";
@@ -95,22 +95,20 @@ function worth({game, rules, answer}) {
   return plural(answer.value, unit);
 }
 
-function Verdict({solve, shown}) {
+function Verdict({session}) {
+  const {solve} = session;
   const answer = solve.answer;
-  const other = shown?.answer;
-  const exact = answer?.status === "solved" && answer.count !== null && !answer.truncated
-    ? answer.count
-    : other?.status === "solved" && !other.truncated ? other.count : null;
-  if (exact !== null && exact !== undefined && exact !== "0" && !/^(first|meant)/.test(solve.ask)) {
+  const exact = exactCount(session);
+  if (exact !== null && answer?.status === "solved" && !/^(first|meant)/.test(solve.ask)) {
     // Chains of Letter Boxed: what is counted are the shortest ones alone, unless the rules say more.
     const shortest = (solve.rules ?? "").includes("fewest") ? worth(solve) : null;
     const of = shortest ? ` of ${shortest}` : "";
     return html`
       <p class=${`count size-${sizeOf(exact)}`}><${Digits} number=${exact} /></p>
-      <p class="verdict">${exact === "1" ? `solution${of}, and no other${of && " as short"}` : `solutions${of}, counted exactly`}</p>`;
+      <p class="verdict">${exact === "1" ? `solution${of}, and no other${of && " as short"}` : `solutions${of}, counted exactly`}${answer.truncated && html`; ${grouped(answer.count)} of them are listed`}</p>`;
   }
   const value = answer?.status === "solved" ? worth(solve) : null;
-  if (value && !answer.count) {
+  if (value && (!answer.count || !isCounted(solve.game))) {
     return html`
       <p class=${`count size-${sizeOf(answer.value)}`}>${grouped(answer.value)}</p>
       <p class="verdict">${value.replace(/^\S+ /, "")}${solve.ask.startsWith("best") ? ", and no fewer will do" : ""}</p>`;
@@ -179,7 +177,7 @@ export function Answer() {
       <div class="result" aria-busy=${busy || (solve && !over)}>
         ${solve && !over && html`<${Running} solve=${solve} away=${away} starting=${queue?.state === "starting"} />`}
         ${over && html`
-          <${Verdict} solve=${solve} shown=${shown} />
+          <${Verdict} session=${session} />
           ${solve.answer && html`<${Facts} solve=${solve} />`}`}
         ${!solve && !problem && html`
           <p class="quiet">${hint(session)}</p>`}

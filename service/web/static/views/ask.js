@@ -17,14 +17,16 @@ const ASK = /^([a-z]+)(?:\((\d+)\))?$/;
 
 const kindOf = (ask) => ASK.exec(ask)?.[1] ?? ask;
 const limitOf = (ask) => ASK.exec(ask)?.[2] ?? null;
-const withLimit = (kind, limit) => (kind in LIMITS ? `${kind}(${limit ?? LIMITS[kind]})` : kind);
+/** The most solutions that a game lists for an ask; 0 for an ask without a limit. */
+const mostOf = (kind, plug) => (kind === "best" && plug.best_max) || (kind in LIMITS ? LIMIT_MAX : 0);
+const withLimit = (kind, most, limit = LIMITS[kind]) => (most ? `${kind}(${Math.min(most, limit)})` : kind);
 /** The help of a rule is that of an option of the command line: here there are names alone. */
 const withoutOptions = (help) => help.replace(/ \(--[a-z-]+\)/g, "").replace(/--([a-z])/g, "$1");
 const named = (name) => name.replaceAll("_", " ");
 
-function Kinds({asks, ask}) {
+function Kinds({plug, ask}) {
   // What was meant has a button of its own.
-  const kinds = [...new Set(asks.map(kindOf))].filter((name) => name in SAYS).sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
+  const kinds = [...new Set(plug.asks.map(kindOf))].filter((name) => name in SAYS).sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
   const kind = kindOf(ask);
   return html`
     <fieldset class="kinds">
@@ -32,7 +34,7 @@ function Kinds({asks, ask}) {
       ${kinds.map((name) => html`
         <label key=${name} class=${classes(name === kind && "is-chosen")} title=${SAYS[name]?.[1]}>
           <input type="radio" name="ask" value=${name} checked=${name === kind}
-            onChange=${() => set({ask: withLimit(name)})} />
+            onChange=${() => set({ask: withLimit(name, mostOf(name, plug))})} />
           ${SAYS[name]?.[0] ?? name}
         </label>`)}
     </fieldset>`;
@@ -67,6 +69,7 @@ export function AskForm() {
   if (!plug) return null;
   const ask = said || plug.usual_ask;
   const kind = kindOf(ask);
+  const most = mostOf(kind, plug);
   const running = busy || (solve && !isOver(solve));
   const change = (name, value) => {
     const {[name]: _before, ...others} = rules;
@@ -85,11 +88,11 @@ export function AskForm() {
   return html`
     <form class="ask" onSubmit=${send}>
       <div class="ask-row">
-        <${Kinds} asks=${plug.asks} ask=${ask} />
-        ${kind in LIMITS && html`
+        <${Kinds} plug=${plug} ask=${ask} />
+        ${most > 1 && html`
           <label class="limit"><span class="unseen">How many solutions</span>
-            <input type="number" min="1" max=${LIMIT_MAX} value=${limitOf(ask) ?? LIMITS[kind]}
-              onInput=${(event) => set({ask: withLimit(kind, Math.max(1, Number(event.target.value) || 1))})} />
+            <input type="number" min="1" max=${most} value=${limitOf(ask) ?? LIMITS[kind]}
+              onInput=${(event) => set({ask: withLimit(kind, most, Math.max(1, Number(event.target.value) || 1))})} />
           </label>`}
       </div>
       <button class="button solve" type="submit" disabled=${!ready && !running} aria-disabled=${Boolean(running)}>Solve</button>
