@@ -55,15 +55,15 @@ def bind_game(
 
 def lexicon_for(name: str, puzzle: Any, lexicon: Lexicon | None = None) -> Lexicon | None:
     """Choose the lexicon for one puzzle: the one given, else none if it needs none, else the
-    default one.
+    default one of its game: where boards usually bring words, those that such games accept.
     """
     plug = game_plug(name)
     own_words = plug.own_words and puzzle.dictionary is not None
     if not plug.words or own_words or lexicon is not None:
         return lexicon
-    from nightgrid.archive.words.lexicons import default_lexicon
+    from nightgrid.archive.words.lexicons import accepted_lexicon, default_lexicon
 
-    return default_lexicon()
+    return accepted_lexicon() if plug.own_words else default_lexicon()
 
 
 def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> Game[Any, Any]:

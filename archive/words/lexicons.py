@@ -11,6 +11,7 @@ import nightgrid.solvers.lexicon
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.cache_folder import cache_base, fill_file, kept_arrays, mapped_arrays
+from nightgrid.solvers.lexicon.accepted import accepted_words
 from nightgrid.solvers.lexicon.compile import (
     COMPILE_VERSION,
     compile_lexicon,
@@ -35,6 +36,19 @@ def default_lexicon() -> Lexicon:
     version = importlib.metadata.version
     source = _source("default", version("wordfreq"), version("symspellpy"))
     return _made(source, lambda: compile_lexicon(english_words(), english_phrases()))
+
+
+def accepted_lexicon() -> Lexicon:
+    """Open the words that games accept, each with its doubt, for boards without a dictionary."""
+    lists = ("wordfreq", "symspellpy", "spylls")
+    source = _source("accepted", *map(importlib.metadata.version, lists))
+
+    def compiled() -> Lexicon:
+        words = list(accepted_words())
+        doubts = {word: doubt for word, _, doubt in words}
+        return compile_lexicon([(word, centizipf) for word, centizipf, _ in words], (), doubts)
+
+    return _made(source, compiled)
 
 
 def lexicon_from_file(path: str | Path) -> Lexicon:
@@ -84,7 +98,8 @@ def lake_path(lexicon_id: str) -> str:
 def _source(*fields: str) -> str:
     """Name what a lexicon is made from: its source, and the code that reads and spells it."""
     folder = Path(nightgrid.solvers.lexicon.__file__).parent
-    code = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
+    files = sorted([*folder.glob("*.py"), *folder.glob("*.json")])
+    code = b"".join(path.read_bytes() for path in files)
     return digest(*fields, digest_of(code))
 
 
@@ -121,13 +136,13 @@ def _folder(lexicon_id: str) -> Path:
 def _from_lake(lake: Lake, lexicon_id: str) -> Lexicon:
     path = lake_path(lexicon_id)
     if not lake.exists(path):
-        default = default_lexicon()
-        if default.lexicon_id != lexicon_id:
-            raise PermanentError(
-                f"lexicon {lexicon_id} is neither in the cache of this machine nor in the lake"
-                f" ({path}), and not the default of this release ({default.lexicon_id})"
-            )
-        return default
+        for default in (default_lexicon(), accepted_lexicon()):
+            if default.lexicon_id == lexicon_id:
+                return default
+        raise PermanentError(
+            f"lexicon {lexicon_id} is neither in the cache of this machine nor in the lake"
+            f" ({path}), and no default of this release"
+        )
     text = lake.read_bytes(path)
     if digest_of(text) != lexicon_id:
         raise PermanentError(f"{path} is damaged: its text has the id {digest_of(text)}")

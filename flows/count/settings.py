@@ -78,9 +78,9 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     words: Lexicon | str | None = settings.lexicon
     if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):
         # Generated boards bring no words of their own.
-        from nightgrid.archive.words.lexicons import default_lexicon
+        from nightgrid.archive.words.lexicons import accepted_lexicon
 
-        words = default_lexicon()
+        words = accepted_lexicon()
     game = bind_game(corpus.game, settings.rules, words, corpus.lake, settings.ask)
     workers = settings.workers
     return Asking(

@@ -245,7 +245,7 @@ class _Solve:
         """Return which rules keep a board without an official solution from having one."""
         if outcome.status is not Status.UNSOLVABLE or self.official is not None:
             return ""
-        return service_plug(self.found.game).unsolvable_advice
+        return service_plug(self.found.game).advice(self.game)
 
     def _hint_json(self, outcome: Outcome[Any]) -> dict[str, str]:
         hint = self._hint(outcome)

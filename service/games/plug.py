@@ -76,6 +76,10 @@ class ServicePlug:
     dated: bool = True
     """Whether generated payloads are named by dates."""
 
+    def advice(self, game: Game[Any, Any]) -> str:  # noqa: ARG002
+        """Return which rules and words may keep a board from having a solution, as a clause."""
+        return self.unsolvable_advice
+
     def view(self) -> View:
         """Return how the game is shown: the module `view` next to the plug."""
         view: View = beside(self, "view")

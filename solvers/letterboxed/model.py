@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +30,8 @@ class Model:
     begins: I64
     """int64[letters + 1]: the words that begin with letter a are those from begins[a] to
     begins[a + 1]."""
+    doubt: I32 | None
+    """int32[words]: the doubt of each word (see Lexicon); None where none is known."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -41,13 +41,10 @@ class Model:
         """Whether every letter stands on the board once."""
         return int(self.sides.sum()) == self.sides.shape[1]
 
-    @cached_property
-    def words(self) -> list[str]:
-        """Every playable word, spelled."""
-        points = np.array([ord(letter) for letter in self.alphabet], np.uint32)
-        text = points[self.letters].astype("<u4").tobytes().decode("utf-32-le")
-        cuts = self.offsets.tolist()
-        return [text[a:b] for a, b in pairwise(cuts)]
+    def word(self, index: int) -> str:
+        """Spell a word."""
+        letters = self.letters[self.offsets[index] : self.offsets[index + 1]].tolist()
+        return "".join([self.alphabet[letter] for letter in letters])
 
 
 def model_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon | None) -> Model:
@@ -71,12 +68,14 @@ def model_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon | None) -> Model:
     for i in range(len(sides)):
         stands[:-1] |= (sides[i] > 0).astype(np.uint64) << np.uint64(i)
     points = np.array([ord(letter) for letter in alphabet], np.uint32)
+    doubt = None
     if lexicon is not None:
         codes = _codes(points, lexicon.alphabet).astype(np.int32)
         text: npt.NDArray[Any] = lexicon.letters
         kept = _playable(text, lexicon.offsets, stands[codes], rules.min_letters)
         letters, offsets = _gather(text, lexicon.offsets, kept)
         letters = codes[letters]
+        doubt = lexicon.doubt[kept].astype(np.int32) if lexicon.has_doubts else None
     else:
         assert puzzle.dictionary is not None
         text = np.frombuffer("".join(puzzle.dictionary).encode("utf-32-le"), np.uint32)
@@ -92,6 +91,7 @@ def model_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon | None) -> Model:
         letters=letters,
         offsets=offsets,
         begins=np.searchsorted(first, np.arange(len(alphabet) + 1)).astype(np.int64),
+        doubt=doubt,
     )
 
 

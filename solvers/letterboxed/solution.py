@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import Any
 
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.lexicon.lexicon import DOUBT_PER_NAT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +19,13 @@ class Chain:
     """
 
     words: tuple[str, ...]
+    doubt: int | None = field(default=None, compare=False)
+    """The doubts of its words (see Lexicon) together; None for words of which none is known."""
+
+    @property
+    def probability(self) -> float | None:
+        """How likely a game accepts all words; None where that is not known."""
+        return None if self.doubt is None else math.exp(-self.doubt / DOUBT_PER_NAT)
 
     @property
     def letters(self) -> int:
@@ -24,14 +33,18 @@ class Chain:
         return sum(map(len, self.words)) - max(0, len(self.words) - 1)
 
     @property
-    def order(self) -> tuple[int, int, tuple[str, ...]]:
-        """Sort key of the canonical order: fewer words, then fewer letters, then the alphabet."""
-        return len(self.words), self.letters, self.words
+    def order(self) -> tuple[int, int, int, tuple[str, ...]]:
+        """Sort key of the canonical order: fewer words, less doubt, fewer letters, the alphabet."""
+        return len(self.words), self.doubt or 0, self.letters, self.words
 
 
 def chain_to_json(chain: Chain) -> dict[str, Any]:
-    """Write a chain as a JSON value."""
-    return {"words": list(chain.words), "letters": chain.letters}
+    """Write a chain as a JSON value, with its probability if that is known."""
+    value = {"words": list(chain.words), "letters": chain.letters}
+    if chain.probability is not None:
+        # Six digits, from which the doubt is read again.
+        value["probability"] = float(f"{chain.probability:.6g}")
+    return value
 
 
 def chain_from_json(value: Any) -> Chain:
@@ -42,4 +55,9 @@ def chain_from_json(value: Any) -> Chain:
     words = value.get("words") if isinstance(value, dict) else None
     if not isinstance(words, list) or not words or not all(isinstance(w, str) and w for w in words):
         raise PermanentError("expected a chain: an object with `words`, a list of words")
-    return Chain(words=tuple(words))
+    probability = value.get("probability")
+    if probability is None:
+        return Chain(words=tuple(words))
+    if not isinstance(probability, float | int) or not 0 < probability <= 1:
+        raise PermanentError("expected the probability of a chain: above 0, at most 1")
+    return Chain(words=tuple(words), doubt=round(-DOUBT_PER_NAT * math.log(probability)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ BETWEEN_WORDS = " "
 is spelled without spaces, as on a board."""
 
 
-COMPILE_VERSION = 2
+COMPILE_VERSION = 3
 """Raised whenever the same words would give other arrays: older caches are not opened then."""
 LETTERS_MAX = 2**31 - 1
 """Most letters of all words together: offsets and nodes are counted in 32 bits."""
@@ -38,12 +38,15 @@ def text_of(lexicon: Lexicon) -> bytes:
     """Write a lexicon's canonical text, from which it can be compiled again.
 
     UTF-8: its words, one "WORD<TAB>centizipf" a line, then its phrases, "WORD WORD<TAB>centizipf".
-    Words are in order (by code points), phrases by first and then second word.
+    Words are in order (by code points), phrases by first and then second word. Where doubts are
+    known, "<TAB>doubt" ends each word's line.
     """
     words = words_of(lexicon)
     seconds = zip(lexicon.phrase_second.tolist(), lexicon.phrase_centizipf.tolist(), strict=True)
+    doubts = [f"\t{doubt}" if lexicon.has_doubts else "" for doubt in lexicon.doubt.tolist()]
     lines = [
-        f"{word}\t{value}\n" for word, value in zip(words, lexicon.centizipf.tolist(), strict=True)
+        f"{word}\t{value}{doubt}\n"
+        for word, value, doubt in zip(words, lexicon.centizipf.tolist(), doubts, strict=True)
     ]
     lines += [
         f"{word}{BETWEEN_WORDS}{words[second]}\t{value}\n"
@@ -64,24 +67,30 @@ def compile_text(text: bytes) -> Lexicon:
     """Compile a canonical text again."""
     words: list[tuple[str, int]] = []
     phrases: list[tuple[str, str, int]] = []
+    doubts: dict[str, int] = {}
     for line in text.decode("utf-8", "surrogatepass").split("\n")[:-1]:
-        name, value = line.split("\t")
+        name, value, *doubt = line.split("\t")
         first, _, second = name.partition(BETWEEN_WORDS)
         if second:
             phrases.append((first, second, int(value)))
         else:
             words.append((name, int(value)))
-    return compile_lexicon(words, phrases)
+        if doubt:
+            doubts[name] = int(doubt[0])
+    return compile_lexicon(words, phrases, doubts)
 
 
 def compile_lexicon(
-    words: Iterable[tuple[str, int]], phrases: Iterable[tuple[str, str, int]] = ()
+    words: Iterable[tuple[str, int]],
+    phrases: Iterable[tuple[str, str, int]] = (),
+    doubts: Mapping[str, int] | None = None,
 ) -> Lexicon:
     """Compile (word, centizipf) pairs in any order; of equal words the highest frequency stays.
 
     Words are taken as they are: upper case and letters only is the caller's part. `phrases` are
     (first word, second word, centizipf), and the same holds for equal ones; a phrase with a word
-    that is not in the lexicon says nothing about it and is left out. The trie's
+    that is not in the lexicon says nothing about it and is left out. `doubts` are those of words
+    (see Lexicon), 0 for a word without. The trie's
     nodes lie level by level, and by the words' order within a level, so that the top of the trie,
     which every search walks, is close together, and the children of a node are neighbours.
 
@@ -121,6 +130,7 @@ def compile_lexicon(
         "letters": letters,
         "offsets": offsets,
         "centizipf": np.array([best[word] for word in spelled], np.int16),
+        "doubt": np.array([(doubts or {}).get(word, 0) for word in spelled], np.int16),
         **_trie(letters, offsets),
         "phrase_offsets": firsts.astype(np.int32),
         "phrase_second": rows[:, 1].copy(),

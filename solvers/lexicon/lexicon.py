@@ -18,6 +18,8 @@ CERTAIN_CENTIZIPF = 900
 as wordfreq's centibels do: they are hundredths of the Zipf scale, so nothing is rounded."""
 UNKNOWN_CENTIZIPF = 0
 """Frequency of a word of which none is known: less than that of any word with one."""
+DOUBT_PER_NAT = 100
+"""Doubts are hundredths of a natural logarithm: they add up as probabilities multiply."""
 
 
 class Trie(NamedTuple):
@@ -52,6 +54,9 @@ class Lexicon:
     centizipf: npt.NDArray[np.int16]
     """int16[words]: hundredths of the Zipf scale (log10 of occurrences in 10^9 words);
     UNKNOWN_CENTIZIPF where no frequency is known."""
+    doubt: npt.NDArray[np.int16]
+    """int16[words]: -ln of the probability that a game accepts the word, times DOUBT_PER_NAT; all
+    0 where no such probability is known."""
     node_children: npt.NDArray[np.uint64]
     """uint64[nodes]: bit a is set when the node has a child by letter a. Node 0 is the root."""
     node_first: npt.NDArray[np.int32]
@@ -69,6 +74,11 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def has_doubts(self) -> bool:
+        """Whether it is known how likely games accept its words."""
+        return bool(self.doubt.any())
 
     @property
     def trie(self) -> Trie:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from nightgrid.service.games.plug import (
     SAMPLES,
@@ -15,6 +16,10 @@ from nightgrid.service.games.plug import (
     dated,
     whole_number,
 )
+from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.letterboxed.rules import Rules
+
+MIN_LETTERS = Rules().min_letters
 
 
 def _most_words(words: str) -> int | None:
@@ -37,10 +42,6 @@ class LetterBoxedServicePlug(ServicePlug):
         "solution."
     )
     sample_seed = 5
-    unsolvable_advice = (
-        "no chain that these rules allow has all letters; --rule words=fewest takes as many words "
-        "as are needed, --rule min_length=3 shorter ones, and --lexicon FILE those of another list"
-    )
     rule_options = (
         GameOption(
             "words",
@@ -64,6 +65,17 @@ class LetterBoxedServicePlug(ServicePlug):
             rule="min_letters",
         ),
     )
+
+    def advice(self, game: Game[Any, Any]) -> str:
+        """Name what was not just used: other rules than these, and other words."""
+        ways = []
+        if isinstance(game.bound_rules.chains, int):
+            ways.append("--rule words=fewest takes as many words as are needed")
+        shorter = min(game.bound_rules.min_letters - 1, MIN_LETTERS)
+        if shorter:
+            ways.append(f"--rule min_length={shorter} takes shorter words")
+        ways.append("--lexicon FILE takes those of another list")
+        return f"no chain that these rules allow has all letters; {', '.join(ways)}"
 
     def payloads(
         self,

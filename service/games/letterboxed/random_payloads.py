@@ -46,7 +46,8 @@ def letter_payloads(lexicon: Lexicon, seed: int) -> Callable[[dt.date, int], dic
 def _solved(seed: int, words: Lexicon) -> tuple[Puzzle, Chain] | None:
     """Draw a board with its dictionary and the best chain, if that has two words or less."""
     board = generate(seed, consonants=CONSONANTS)
-    playable = model_of(board, Rules(min_letters=MIN_LETTERS), words).words
+    model = model_of(board, Rules(min_letters=MIN_LETTERS), words)
+    playable = list(map(model.word, range(len(model))))
     puzzle = Puzzle(sides=board.sides, dictionary=tuple(playable))
     if len(set("".join(playable))) < puzzle.letter_count:
         return None

@@ -346,12 +346,19 @@ def describe(puzzle: Puzzle) -> str:
 def solution(puzzle: Puzzle, solution: Chain) -> Text:
     """Draw the strokes, and list the words below."""
     words = list_words(solution.words)
-    return stacked(draw_board(puzzle, places_of(puzzle, solution)), Text(), words)
+    sure = [Text(_sure(solution), "dim")] if solution.probability is not None else []
+    return stacked(draw_board(puzzle, places_of(puzzle, solution)), Text(), words, *sure)
 
 
 def line(solution: Chain) -> str:
-    """Write the words, and how many letters they take."""
-    return f"{' - '.join(solution.words)}  ({solution.letters} letters)"
+    """Write the words, how many letters they take, and how sure it is that they are accepted."""
+    about = ", ".join(filter(None, (f"{solution.letters} letters", _sure(solution))))
+    return f"{' - '.join(solution.words)}  ({about})"
+
+
+def _sure(solution: Chain) -> str:
+    accepted = solution.probability
+    return "" if accepted is None else f"{accepted:.0%} likely accepted"
 
 
 def value(value: int, rules: str) -> str:

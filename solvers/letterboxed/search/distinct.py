@@ -137,6 +137,52 @@ class FirstWords(NamedTuple):
 
 
 @search_kernel
+def short_chains(
+    root: FirstWords, step: Step, masks: U64, limits: Limits, rows: I64, out: I64
+) -> Int:
+    """Find every chain of one word, or where there is none, every chain of two.
+
+    `rows` gets as many of them as it holds, in the order of the alphabet. `out` (int64[3]) gets the
+    words of a chain (0: there is no such chain), the number of chains, and nodes. Returns DONE or
+    what ran out.
+    """
+    found = nodes = 0
+    words = 1
+    for word in range(root.begin, root.end):
+        if root.left & ~masks[word] == ZERO:
+            if found < len(rows):
+                rows[found, 0] = word
+            found += 1
+    looked: Int = np.int64(0)
+    if found == 0:
+        words = 2
+        for word in range(root.begin, root.end):
+            rest = root.left & ~masks[word]
+            last = step.last[word]
+            lo, hi = step.begins[last], step.begins[last + 1]
+            nodes += hi - lo + 1
+            if nodes > limits.nodes:
+                return OUT_OF_NODES
+            if nodes - looked >= graphs.CLOCK_STRIDE:
+                looked = nodes
+                if is_late(limits.clock, limits.deadline_ns):
+                    return OUT_OF_SECONDS
+            # Without a branch, so that several words are compared at once.
+            some = 0
+            for other in range(lo, hi):
+                some += rest & ~masks[other] == ZERO
+            if some == 0:
+                continue
+            for other in range(lo, hi):
+                if rest & ~masks[other] == ZERO:
+                    if found < len(rows):
+                        rows[found, 0], rows[found, 1] = word, other
+                    found += 1
+    out[0], out[1], out[2] = words if found > 0 else 0, found, nodes + root.end - root.begin
+    return DONE
+
+
+@search_kernel
 def count_chains(
     root: FirstWords, step: Step, masks: U64, tables: SetTables, limits: Limits,
     out: U64,

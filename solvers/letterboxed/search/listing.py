@@ -16,7 +16,7 @@ from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.rules import Chains, Rules
 from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.letterboxed.solution import Chain
-from nightgrid.solvers.letterboxed.states.graph import LIMIT, NODES, STATES
+from nightgrid.solvers.letterboxed.states.graph import LIMIT, NODES, STATES, Step
 from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
 from nightgrid.solvers.letterboxed.states.lengths import (
     Lengths,
@@ -49,11 +49,21 @@ class PartSearch:
         """The states of the chains that count, for counting and listing; None without any."""
         return self.search.explore(self.at, self.chains)
 
+    @cached_property
+    def _short(self) -> tuple[int, int, npt.NDArray[np.int64] | None]:
+        """The chains of one or two words if these are the fewest: (words, how many, the chains)."""
+        if self.search.engine != "distinct" or self.chains != "fewest-words":
+            return 0, 0, None
+        return self.search.short_chains(self.at)
+
     def count(self, *, listed: bool = False) -> tuple[int | None, int]:
         """Count the chains that count: (value of the best, how many). Raises BudgetSpentError.
 
         `listed`: they are listed next, which needs the graph, so that no other tables are made.
         """
+        words, count, _ = self._short
+        if count:
+            return words, count
         by_tables = self.search.takes_tables and self.chains != "fewest-letters"
         if by_tables and not (listed and self.chains == "fewest-words"):
             return self.search.count_distinct(self.at, self.chains)
@@ -86,13 +96,14 @@ class PartSearch:
 
     def found(self, skip: int = 0) -> Iterator[Chain]:
         """Yield chains in canonical order, but the first `skip`. Raises BudgetSpentError."""
-        word = self.model.words.__getitem__
+        word = self.model.word
         for rows in self.listed():
             # Chains that are left out are not made, and take the kernel's time alone.
             left_out = min(skip, len(rows))
             skip -= left_out
-            for chain in rows[left_out:].tolist():
-                yield Chain(words=tuple(map(word, chain)))
+            for row in rows[left_out:]:
+                doubt = None if self.model.doubt is None else int(self.model.doubt[row].sum())
+                yield Chain(words=tuple(map(word, row.tolist())), doubt=doubt)
 
     def listed(self) -> Iterator[npt.NDArray[np.int64]]:
         """Yield chains in canonical order, some at a time: words by number, (chains, words).
@@ -100,6 +111,10 @@ class PartSearch:
         Raises BudgetSpentError.
         """
         if not isinstance(self.chains, int):
+            chains = self._short[2]
+            if chains is not None and len(chains):
+                yield chains
+                return
             if self._explored is not None:
                 most = int(self._explored.graph.control[LIMIT])
                 first = 1 if self.chains == "fewest-letters" else most
@@ -122,40 +137,37 @@ class PartSearch:
     def _listed(
         self, tables: GrowingGraph, chains: Chains, first: int, most: int
     ) -> Iterator[npt.NDArray[np.int64]]:
-        search = self.search
         tables.release()
-        longest = 0 if chains == "fewest-letters" else int(search.sizes.max(initial=0))
-        lengths = no_lengths(tables.graph, longest)
+        step = self.search.listing_step(chains, most)
+        lengths = no_lengths(tables.graph, int(step.weights.max(initial=0)))
         for words in range(1, most + 1):
             lengths = one_word_more(lengths)
-            self._work_out(tables, lengths, chains, most)
+            self._work_out(tables, lengths, step, most)
             if not lengths.bits[lengths.begins[-1] :].any():
                 return  # No state has chains of so many words, nor of more.
             if words >= first:
-                for letters in lengths.of_root():
-                    yield from self._rows(tables, lengths, chains, words, letters)
+                for length in lengths.of_root():
+                    yield from self._rows(tables, lengths, step, words, length)
 
-    def _work_out(self, tables: GrowingGraph, lengths: Lengths, chains: Chains, most: int) -> None:
+    def _work_out(self, tables: GrowingGraph, lengths: Lengths, step: Step, most: int) -> None:
         search = self.search
         began = time.perf_counter_ns()
         search.allow(tables)
         code = OUT_OF_BYTES
         if tables.bytes + lengths.nbytes <= search.budget.table_bytes:
-            code = int(work_out(tables.graph, search.step(chains), lengths, most))
+            code = int(work_out(tables.graph, step, lengths, most))
         self._spent(tables, lengths, code, began)
 
     def _rows(
-        self, tables: GrowingGraph, lengths: Lengths, chains: Chains, words: int,
-        letters: int,
-    ) -> Iterator[npt.NDArray[np.int64]]:  # fmt: skip
-        step = self.search.step(chains)
+        self, tables: GrowingGraph, lengths: Lengths, step: Step, words: int, length: int
+    ) -> Iterator[npt.NDArray[np.int64]]:
         walk = Walk(
             state=np.zeros(words, np.int64),
             word=np.full(words, -1, np.int64),
             left=np.zeros(words, np.int64),
             place=np.zeros(2, np.int64),
         )
-        walk.left[0] = letters
+        walk.left[0] = length
         rows = ROWS_FIRST
         while walk.place[0] >= 0:
             out = np.empty((max(1, min(rows, COLUMNS_MAX // words)), words), np.int64)

@@ -22,6 +22,8 @@ from nightgrid.solvers.reasons import BudgetSpentError
 
 DISTINCT_LETTERS_MAX = 64
 """Letters of a board whose letters left are one 64-bit word."""
+SHORT_ROWS, SHORT_ROWS_MAX = 1 << 10, 1 << 18
+"""Chains of one and two words that are kept: at first, and at most."""
 
 
 def engine_of(model: Model) -> str:
@@ -77,6 +79,7 @@ class Search:
             begins=model.begins,
             sizes=self.sizes,
             last=model.letters[model.offsets[1:] - 1].astype(np.int32),
+            weights=self.sizes,
             by_letters=False,
             fewest=False,
             gain=max(gain, 1),
@@ -92,6 +95,44 @@ class Search:
         return self._step._replace(
             by_letters=chains == "fewest-letters", fewest=not isinstance(chains, int)
         )
+
+    def listing_step(self, chains: Chains, most: int) -> Step:
+        """Return the same with weights that put chains of at most `most` words in order."""
+        by_letters = chains == "fewest-letters"
+        weights = np.zeros_like(self.sizes) if by_letters else self.sizes
+        if self.model.doubt is not None:
+            # More than all letters of a chain: of two chains the one of less doubt comes first.
+            unit = 1 + most * int(weights.max(initial=0))
+            weights = weights + np.int32(unit) * self.model.doubt
+        return self.step(chains)._replace(weights=weights)
+
+    def short_chains(self, at: range) -> tuple[int, int, npt.NDArray[np.int64] | None]:
+        """Find the chains of one word, else of two: (words, how many, the chains).
+
+        The chains are words by number, (chains, words), in canonical order; None where there are
+        more than SHORT_ROWS_MAX. Raises BudgetSpentError.
+        """
+        began = time.perf_counter_ns()
+        root = distinct.FirstWords(self.start[0], at.start, at.stop)
+        limits = self._limits(graphs.NO_LIMIT)
+        out = np.zeros(3, np.int64)
+        rows = np.empty((SHORT_ROWS, 2), np.int64)
+        code = int(distinct.short_chains(root, self._step, self._masks, limits, rows, out))
+        if code == DONE and len(rows) < out[1] <= SHORT_ROWS_MAX:
+            rows = np.empty((int(out[1]), 2), np.int64)
+            code = int(distinct.short_chains(root, self._step, self._masks, limits, rows, out))
+        self.spent(code, began, int(out[2]), 0, rows.nbytes)
+        words, count = int(out[0]), int(out[1])
+        if count > len(rows):
+            return words, count, None
+        chains = rows[:count, :words]
+        weights = self.listing_step("fewest-words", words).weights
+        # Found in the order of the alphabet, which a stable sort keeps.
+        return words, count, chains[np.argsort(weights[chains].sum(axis=1), kind="stable")]
+
+    def _limits(self, words: int) -> distinct.Limits:
+        clock = np.array([0, 0, self.budget.stop_address], np.int64)
+        return distinct.Limits(words, self.nodes_left, self.deadline_ns, clock)
 
     def explore(
         self, at: range, chains: Chains, limit: int = graphs.NO_LIMIT
@@ -115,12 +156,7 @@ class Search:
         """
         letters = len(self.model.alphabet)
         out = np.zeros(5, np.uint64)
-        limits = distinct.Limits(
-            words=chains if isinstance(chains, int) else graphs.NO_LIMIT,
-            nodes=self.nodes_left,
-            deadline_ns=self.deadline_ns,
-            clock=np.array([0, 0, self.budget.stop_address], np.int64),
-        )
+        limits = self._limits(chains if isinstance(chains, int) else graphs.NO_LIMIT)
         began = time.perf_counter_ns()
         code = int(
             distinct.count_chains(

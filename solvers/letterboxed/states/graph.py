@@ -83,6 +83,9 @@ class Step(NamedTuple):
     """int32[words]: letters of each word."""
     last: I32
     """int32[words]: the letter that each word ends on."""
+    weights: I32
+    """int32[words]: what each word adds to the order of chains of equal cost, the letter that two
+    words share not yet taken off; 0 where it adds nothing."""
     by_letters: bool
     """Whether a chain costs its letters instead of its words."""
     fewest: bool

@@ -1,8 +1,9 @@
 """How many chains a graph of states holds, which lengths they can have, and the chains themselves.
 
-For a state and a number of words, the letters that so many words can add to complete the chain are
-a set of bits. With these no turn that is taken in listing chains is in vain. They are worked out
-from the last word of a chain backwards: those of n words from those of n - 1.
+For a state and a number of words, the lengths that so many words can add to complete the chain are
+a set of bits. Lengths are letters, and where words are doubted, doubts in front of them. With these
+no turn that is taken in listing chains is in vain. They are worked out from the last word of a
+chain backwards: those of n words from those of n - 1.
 """
 
 from __future__ import annotations
@@ -157,10 +158,9 @@ def _width(words: int, longest: int) -> int:
 
 @inlined_kernel
 def added(graph: Graph, state: Int, word: Int, step: Step) -> Int:
-    """Return how many letters a word adds, where lengths play a role."""
-    if step.by_letters:
-        return 0
-    return step.sizes[word] - (1 if graph.last[state] >= 0 else 0)
+    """Return the length that a word adds: its weight, without the letter that two words share."""
+    shares = not step.by_letters and graph.last[state] >= 0
+    return step.weights[word] - (1 if shares else 0)
 
 
 @inlined_kernel

@@ -61,6 +61,17 @@ def test_default_is_the_best_chain_with_the_words_of_the_board(invoke: Invoke, b
     assert out.endswith("① BAD ⠒⠒⠒   ② DECA ⠒ ⠒\n")
 
 
+def test_advice_names_what_was_not_just_used(invoke: Invoke, write: Write) -> None:
+    words = ("solve", "--sides", "AE,BC,DQ", "--lexicon", write("\n".join(WORDS), "words.txt"))
+    code, out, err = invoke(*words)
+    assert code == 2
+    assert "--lexicon FILE takes those of another list" in out + err
+    assert "--rule" not in out + err
+    _, out, err = invoke(*words, "--rule", "words=1", "--rule", "min_length=4")
+    assert "--rule words=fewest takes as many words as are needed" in out + err
+    assert "--rule min_length=3 takes shorter words" in out + err
+
+
 def test_board_is_typed_by_its_sides_and_words_come_from_a_file(
     invoke: Invoke, write: Write
 ) -> None:

@@ -63,6 +63,11 @@ def test_chains_travel_as_json():
     found = chain("BDA", "ACF")
     assert chain_to_json(found) == {"words": ["BDA", "ACF"], "letters": 5}
     assert chain_from_json(chain_to_json(found)) == found
+    for doubt in (0, 1, 69, 4_321):
+        doubted = Chain(words=("BDA", "ACF"), doubt=doubt)
+        assert chain_from_json(chain_to_json(doubted)).doubt == doubt
+    with pytest.raises(PermanentError, match="above 0, at most 1"):
+        chain_from_json({"words": ["BDA"], "probability": 1.5})
 
 
 def test_columns_bring_boards_back_with_their_dictionaries():

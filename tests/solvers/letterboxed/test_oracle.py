@@ -15,6 +15,7 @@ from nightgrid.solvers.letterboxed.game import LetterBoxedGame
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Chains, Rules
 from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.lexicon.compile import compile_lexicon
 from tests.drawn import drawn
 from tests.oracles.letterboxed_brute_force import chains as brute_force
 from tests.oracles.letterboxed_brute_force import letters_of, order
@@ -53,6 +54,25 @@ def test_chains_of_few_words_are_those_of_the_definition(puzzle: Puzzle):
         shortest = [chain for chain in expected if len(chain) == fewest]
         assert words_of(outcome) == shortest[:4]
         assert (outcome.count, outcome.value) == (len(shortest), fewest)
+
+
+@FEW
+@given(ANY_BOARD, st.sampled_from([WORDS_MAX, "fewest-words", "fewest-letters"]), st.data())
+def test_of_chains_of_as_many_words_the_least_doubted_come_first(
+    puzzle: Puzzle, chains: Chains, data: st.DataObject
+):
+    doubts = {word: data.draw(st.integers(0, 80)) for word in puzzle.dictionary}
+    lexicon = compile_lexicon([(word, 0) for word in doubts], doubts=doubts)
+    bare = Puzzle(sides=puzzle.sides)
+    found = LetterBoxedGame(Rules(chains=chains, min_letters=1), lexicon).solve(bare, ALL)
+    expected = words_of(game_of(chains).solve(puzzle, ALL))
+    doubt = {words: sum(map(doubts.__getitem__, words)) for words in expected}
+    key = lambda words: (len(words), doubt[words], letters_of(words), words)  # noqa: E731
+    assert words_of(found) == sorted(expected, key=key)
+    known = any(doubts.values())
+    assert [chain.doubt for chain in found.solutions] == [
+        doubt[chain.words] if known else None for chain in found.solutions
+    ]
 
 
 @FEW

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from nightgrid.archive.words.lexicons import accepted_lexicon
 from nightgrid.solvers.algebra import STATUS_CODES, Ask, Budget, Status
 from nightgrid.solvers.letterboxed.check import check_chain
 from nightgrid.solvers.letterboxed.game import LetterBoxedGame
@@ -61,6 +62,24 @@ def test_every_day_is_solved_in_two_words_and_the_official_answer_is_one_of_them
     # Known of all 1,549 published boards: 1 to 2,885 two-word solutions.
     assert min(counts) >= 1
     assert max(counts) <= 2_885
+
+
+def test_first_chains_of_typed_boards_are_accepted_on_later_days(
+    days: Mapping[str, dict[str, Any]],
+):
+    """The weights were fitted on the days before September."""
+    later = [payload for date, payload in days.items() if date >= "2025-09-01"]
+    assert len(later) == 122
+    game = LetterBoxedGame(Rules(), accepted_lexicon())
+    accepted, probabilities = [], []
+    for payload in later:
+        (chain,) = game.solve(Puzzle(sides=payload["sides"]), Ask(kind="first")).solutions
+        accepted += [[word in payload["dictionary"] for word in chain.words]]
+        probabilities.append(chain.probability)
+    share = sum(map(all, accepted)) / len(later)
+    assert share >= 0.95
+    assert sum(map(sum, accepted)) >= 0.99 * sum(map(len, accepted))
+    assert abs(sum(probabilities) / len(later) - share) < 0.05
 
 
 def test_a_batch_counts_what_single_boards_count(days: Mapping[str, dict[str, Any]]):

@@ -11,7 +11,10 @@ export function lineOf(solution) {
   if (Array.isArray(solution?.theme_words)) {
     return {first: solution.spangram ? spelled(solution.spangram) : "", rest: solution.theme_words.map(spelled).join(", "), gold: true};
   }
-  if (Array.isArray(solution?.words)) return {first: solution.words.join(" – "), rest: solution.letters ? `${solution.letters} letters` : ""};
+  if (Array.isArray(solution?.words)) {
+    const sure = solution.probability ? `, ${Math.round(100 * solution.probability)}% likely accepted` : "";
+    return {first: solution.words.join(" – "), rest: solution.letters ? `${solution.letters} letters${sure}` : ""};
+  }
   if (Array.isArray(solution?.tiles)) {
     const leaps = solution.teleports?.length ? `, ${plural(solution.teleports.length, "teleport")}` : "";
     return {first: plural(solution.moves, "move") + leaps, rest: ""};

@@ -75,6 +75,8 @@ def test_view_says_what_a_board_and_a_chain_are() -> None:
     assert view.describe(SQUARE) == "4 sides, 12 letters"
     assert view.describe(own) == "4 sides, 12 letters, 2 words"
     assert view.line(CHAIN) == "PLACITORY - YEALDON  (15 letters)"
+    doubted = Chain(words=CHAIN.words, doubt=5)
+    assert view.line(doubted) == "PLACITORY - YEALDON  (15 letters, 95% likely accepted)"
     assert view.value(2, "chains=fewest-words min_letters=3") == "2 words"
     assert view.value(1, "chains=3 min_letters=3") == "1 word"
     assert view.value(12, "chains=fewest-letters min_letters=3") == "12 letters"
