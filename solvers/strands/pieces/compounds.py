@@ -103,6 +103,10 @@ class Board(NamedTuple):
     listed: I32
     need: I64
     """int64[m, cell, sides so far]: see `_needs`."""
+    gain: I64
+    """int64[m, cell, sides so far]: see `_gains`."""
+    most: I64
+    """int64[components]: what each adds at most to a score."""
     columns: int
     wide: bool
     """Whether a mask cannot hold the whole board."""
@@ -154,6 +158,50 @@ def _needs(components: Components, near: I32, more_max: int) -> I64:
             begun[first[order][starts]] = np.minimum.reduceat(costs, starts)
         need[m] = np.minimum(begun[near].min(axis=1), _UNREACHED)
     return need
+
+
+def _most(components: Components, weights: ScoreWeights) -> I64:
+    """Find what each component adds at most: after the word that it makes the best phrase with."""
+    word = components.fields[:, col.WORD].astype(np.int64)
+    known, own = np.unique(word, return_inverse=True)
+    of_known = np.repeat(
+        np.isin(np.arange(len(weights.components)), known), np.diff(weights.phrase_offsets)
+    )
+    phrases = np.flatnonzero(of_known)
+    second = weights.phrase_second[phrases]
+    at = np.minimum(np.searchsorted(known, second), len(known) - 1)
+    bonus = np.zeros(len(known), np.int64)
+    np.maximum.at(bonus, at, np.where(known[at] == second, weights.phrases[phrases], 0))
+    most: I64 = weights.components[word] + bonus[own]
+    return most
+
+
+def _gains(
+    components: Components, most: I64, weights: ScoreWeights, near: I32, components_max: int
+) -> I64:
+    """Find what 1 to m more components after a cell add at most to a score until they span.
+
+    int64[m, cell, sides so far]; cells that are used twice are not minded.
+    """
+    first, last, sides = (
+        components.fields[:, column].astype(np.int64) for column in (col.FIRST, col.LAST, col.SIDES)
+    )
+    gain = np.full((components_max, len(near), SIDES_SETS), -_UNREACHED, np.int64)
+    order = np.argsort(first, kind="stable")
+    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+    after = (np.arange(SIDES_SETS) | sides[:, None])[order]
+    spanning = are_spanning(after)
+    for m in range(1, components_max):
+        rest = gain[m - 1, last[order, None], after]
+        rest = np.where(spanning, np.maximum(rest, 0), rest)
+        begun = np.full((len(near) + 1, SIDES_SETS), -_UNREACHED, np.int64)
+        if len(starts):
+            begun[first[order][starts]] = np.maximum.reduceat(most[order, None] + rest, starts)
+        gain[m] = begun[near].max(axis=1)
+    # m more are left to a compound that has all others.
+    counts = weights.counts[components_max:1:-1]
+    gain[1:] += np.maximum.accumulate(counts)[:, None, None]
+    return gain
 
 
 @inner_kernel
@@ -240,6 +288,8 @@ def _join(board: Board, stack: Joined, masks: U64, numbers: I64, begun: I64) -> 
             if spent > limits.cost_max:
                 depth -= 1  # The others cost no less.
                 continue
+            if sums[depth, SCORE] + board.most[i] < limits.score_min:
+                continue
             if shapes[i, col.CELLS] & joined[depth, col.CELLS]:
                 if not board.wide:
                     continue
@@ -301,7 +351,7 @@ def _join(board: Board, stack: Joined, masks: U64, numbers: I64, begun: I64) -> 
                 numbers[found, 0] = lowest
                 numbers[found, 1] = value + count_scores[depth + 1]
                 found += 1
-            if goes_on:
+            if goes_on and value + board.gain[left, last, touched] >= limits.score_min:
                 depth += 1
                 joined[depth, col.CELLS] = cells
                 joined[depth, col.FALLING], joined[depth, col.RISING] = falling, rising
@@ -325,6 +375,7 @@ def join_components(
     steps, FULL beyond that of rows, which are then all in use, and TOO_WIDE where one spans more
     cells than a mask holds.
     """
+    most = _most(components, weights)
     bounds, listed = _followers(components, grid.near)
     cells = grid.rows * grid.columns
     board = Board(
@@ -334,6 +385,8 @@ def join_components(
         bounds=bounds,
         listed=listed,
         need=_needs(components, grid.near, limits.components_max - 1),
+        gain=_gains(components, most, weights, grid.near, limits.components_max),
+        most=most + weights.counts.max(),
         columns=grid.columns,
         wide=cells > WINDOW,
         stop=grid.stop,

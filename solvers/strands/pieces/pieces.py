@@ -227,11 +227,12 @@ def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
     `spelled`: codes of the words, as of `spelled_codes`.
     """
     codes = np.ascontiguousarray(masks[:, (columns.CODE_HI, columns.CODE_LO)])
-    lows = np.sort(spelled[:, 1])
-    perhaps = np.append(lows, 0)[np.searchsorted(lows, codes[:, 1])] == codes[:, 1]
+    # Few rows share a half of their code with a word: bytes, by which both halves are compared at
+    # once, sort slowly.
+    perhaps = _holds(spelled[:, 1], codes[:, 1])
+    words = spelled[_holds(codes[perhaps, 1], spelled[:, 1])]
     new = ~perhaps
-    # As bytes both halves are compared at once.
-    new[perhaps] = ~np.isin(codes[perhaps].view("S16"), spelled.view("S16")).ravel()
+    new[perhaps] = ~np.isin(codes[perhaps].view("S16"), words.view("S16")).ravel()
     low, cells, high, lower, blocks, scores = (
         column[new]
         for column in (
@@ -241,6 +242,13 @@ def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
     )  # fmt: skip
     pieces, rows = _merged(low, cells, (high, lower), blocks, scores)
     return pieces, np.stack([high[rows], lower[rows]], axis=1)
+
+
+def _holds(values: U64, asked: U64) -> npt.NDArray[np.bool_]:
+    """Return which of the numbers asked for, none of which is 0, are among the values."""
+    known = np.sort(values)
+    held: npt.NDArray[np.bool_] = np.append(known, 0)[np.searchsorted(known, asked)] == asked
+    return held
 
 
 def scored_components(lexicon: Lexicon, rules: Rules) -> tuple[I32, ScoreWeights]:

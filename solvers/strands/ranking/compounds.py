@@ -36,6 +36,9 @@ ROWS_MAX = 1 << 19
 """Rows of compounds in memory. Beyond them those that cannot be kept are left out."""
 JOINTS_MAX = 1 << 26
 """Components that are tried behind one another: beyond them the next of LIMITS is used."""
+FLOORS = (-20_500, -23_200)
+"""Scores below which compounds are left out until there are too few: on most boards KEPT score at
+least the first, and KEPT_WIDE the second."""
 LIMITS = ((4, 1475), (3, 1250), (2, 1000))
 """Components and centibels that a compound may have; the first of them that a board allows."""
 PART_CENTIZIPF = 300
@@ -126,20 +129,23 @@ def _joined(
 ) -> tuple[Pieces, U64] | None:
     """Join components and keep the best compounds; None beyond the limits.
 
-    When memory for rows runs out, `kept` compounds are known that score at least so much; joining
-    begins again and leaves out what scores less.
+    Compounds below a floor are left out, and hardly cost time. The floor falls until there are
+    `kept`; where that takes too much memory it rises to the score that `kept` ones are known of.
     """
+    floors = [*FLOORS[kept > KEPT :], ANY_SCORE]
     while True:
+        limits = limits._replace(score_min=floors.pop(0))
         found, masks, numbers = join_components(components, weights, grid, limits)
-        if found >= 0:
-            return best_of(masks[:found], numbers[:found], spelled, kept)
-        if found != FULL:
+        if found < 0 and found != FULL:
             return None
-        pieces, _ = best_of(masks, numbers, spelled, kept)
-        floor = int(pieces.score.min()) if len(pieces) == kept else ANY_SCORE
-        if floor <= limits.score_min:
-            return None
-        limits = limits._replace(score_min=floor)
+        pieces, codes = best_of(masks[:found], numbers[:found], spelled, kept)
+        if found == FULL:
+            floor = int(pieces.score.min()) if len(pieces) == kept else ANY_SCORE
+            if floor <= limits.score_min:
+                return None
+            floors = [floor]
+        elif len(pieces) == kept or not floors:
+            return pieces, codes
 
 
 def best_of(masks: U64, numbers: I64, spelled: U64, kept: int) -> tuple[Pieces, U64]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from nightgrid.solvers.kernel.compiling import I32, U64
 from nightgrid.solvers.strands.pieces.components import spelled_codes
-from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, no_pieces
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces
 from nightgrid.solvers.strands.pieces.words import Grid
 from nightgrid.solvers.strands.ranking.compounds import NATS, best_of
 from nightgrid.solvers.strands.ranking.letter_model import letter_prices
@@ -55,10 +55,10 @@ def find_strips(
     most = most_to_come(prices, grid, STRIP_LETTERS_MAX - KNOWN)
     words = np.unique(found.words.word[found.words.spans])
     known = np.concatenate([spelled_codes(vocabulary.lexicon, words), found.codes])
-    pieces, codes = no_pieces(), np.empty((0, 2), np.uint64)
+    walked = np.empty((0, 5), np.uint64), np.empty((0, 2), np.int64)
     best = int(most.max())
     floor, step, before, more = best + KNOWN * LETTER, FLOOR_STEP, 0, best > NEVER
-    while more and len(pieces) < kept:
+    while more:
         floor -= step
         limits = StripLimits(
             letters_min=STRIP_LETTERS_MIN, letters_max=STRIP_LETTERS_MAX, floor=floor,
@@ -67,13 +67,16 @@ def find_strips(
         rows, masks, numbers, more = walk_strips(prices, most, grid, limits)
         if rows < 0:
             break
-        pieces, codes = best_of(masks, numbers, known, kept)
-        # The next walk wants the memory.
-        del masks, numbers
+        walked = masks, numbers
+        if rows >= kept:
+            # Several rows may be one strip.
+            pieces, codes = best_of(*walked, known, kept)
+            if len(pieces) == kept:
+                return pieces, codes
         # Where hardly any strip is left, as on a small board, few steps come to the last.
         step = 2 * step if before and 2 * rows < 3 * before else FLOOR_STEP
         before = rows
-    return pieces, codes
+    return best_of(*walked, known, kept)
 
 
 @lru_cache(maxsize=2)

@@ -132,56 +132,60 @@ def cover_features(
         clue_vector = np.zeros(raw.shape[1], np.float32)
     to_clue, spangram_to_clue = centred @ clue_vector, about @ clue_vector
     raw_likeness, centred_likeness = raw @ raw.T, centred @ centred.T
-    rows = np.zeros((len(covers), len(FEATURES)), np.float32)
-    for i, cover in enumerate(covers):
-        at = np.array([place[word] for word in texts.words[i]], np.int64)
-        phrase = named[phrases[i]]
-        joins = plda.joins(projected[at])
-        rows[i] = [
-            cover.score / NATS,
-            *_pairwise(raw_likeness, at),
-            *_pairwise(centred_likeness, at),
-            _loneliest(centred_likeness, at),
-            *fit_features(centred[at], centred_likeness[at][:, at], about[phrase], joins),
-            *_plda(plda, projected[at], about_projected[phrase], joins),
-            *_ends(to_clue[at]),
-            spangram_to_clue[phrase],
-            *_three(theme_likeness[phrase, at]),
-            *_form(vocabulary, texts.words[i]),
-            *_text(vocabulary, texts, i),
-            *alike[phrase],
-            *as_phrases[phrase],
-        ]
-    return rows
+    at = np.array([[place[word] for word in words] for words in texts.words], np.int64)
+    phrase = np.array([named[text] for text in phrases], np.int64)
+    alike_centred = _among(centred_likeness, at)
+    joins = plda.joins(projected[at])
+    with_spangram = np.concatenate([projected[at], about_projected[phrase, None]], axis=1)
+    together = plda.together(projected[at])
+    columns = [
+        np.array([cover.score / NATS for cover in covers]),
+        *_pairwise(_among(raw_likeness, at)),
+        *_pairwise(alike_centred),
+        _loneliest(alike_centred),
+        *fit_features(centred[at], alike_centred, about[phrase], joins).T,
+        together,
+        joins.min(axis=1),
+        plda.together(with_spangram) - together,
+        to_clue[at].mean(axis=1),
+        to_clue[at].max(axis=1),
+        spangram_to_clue[phrase],
+        *_three(theme_likeness[phrase[:, None], at]),
+        *np.array([_form(vocabulary, words) for words in texts.words]).T,
+        *np.array([_text(vocabulary, texts, i) for i in range(len(covers))]).T,
+        *np.array(alike)[phrase].T,
+        *np.array(as_phrases)[phrase].T,
+    ]
+    return np.stack(columns, axis=1).astype(np.float32)
 
 
 def fit_features(
     words: F32, likeness: F32, spangram: F32, joins: npt.NDArray[np.float64]
-) -> list[float]:
-    """List the features FIT of a cover: how well each theme word fits the rest, summed over words.
+) -> npt.NDArray[np.float64]:
+    """List the features FIT of covers: how well each theme word fits the rest, summed over words.
 
     A mean over all pairs hides one word that is out of place. Here each word is compared with the
     others without it, and what it adds is a broken line of its likeness: a sum of the likeness
     itself and of the likeness cut off at a few heights.
 
-    `words` are its theme words' centred vectors, `likeness` float32[words, words] their products,
-    `spangram` the spangram's vector.
+    `words` are the theme words' centred vectors (float32[..., words, DIMENSIONS]), `likeness`
+    float32[..., words, words] their products, `spangram` the spangrams' vectors.
     """
-    count = len(words)
-    rest = words.sum(axis=0) - words + spangram
-    rest /= np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-9)
+    count, about = words.shape[-2], spangram[..., None, :]
+    rest = words.sum(axis=-2, keepdims=True) - words + about
+    rest /= np.maximum(np.linalg.norm(rest, axis=-1, keepdims=True), 1e-9)
     others = np.where(np.eye(count, dtype=np.bool_), -1, likeness)
     lines = {
-        "fits": (words * rest).sum(axis=1),
-        "nearest": others.max(axis=1) if count > 1 else np.zeros(1),
-        "near_spangram": words @ spangram,
+        "fits": (words * rest).sum(axis=-1),
+        "nearest": others.max(axis=-1) if count > 1 else np.zeros(words.shape[:-1]),
+        "near_spangram": (words * about).sum(axis=-1),
         "joins": joins,
     }
     values = []
     for line, breaks in BREAKS.items():
-        own = lines[line]
-        values += [own.sum(), *(np.minimum(own, at).sum() for at in breaks)]
-    return [float(value) for value in values]
+        own = lines[line].astype(np.float64)
+        values += [own.sum(axis=-1), *(np.minimum(own, at).sum(axis=-1) for at in breaks)]
+    return np.stack(values, axis=-1)
 
 
 def _part_vectors(parts: Sequence[Sequence[str]], meanings: Meanings) -> dict[str, F32]:
@@ -202,35 +206,26 @@ def _parts_alike(
     return rows
 
 
-def _pairwise(likeness: F32, at: npt.NDArray[np.int64]) -> tuple[float, float, float]:
-    if len(at) < 2:
-        return 0.0, 0.0, 0.0
-    return _three(likeness[at][:, at][np.triu_indices(len(at), 1)])
+def _among(likeness: F32, at: npt.NDArray[np.int64]) -> F32:
+    """Pick the likeness of the words of each cover: float32[covers, words, words]."""
+    among: F32 = likeness[at[:, :, None], at[:, None, :]]
+    return among
 
 
-def _three(values: Any) -> tuple[float, float, float]:
-    return float(values.mean()), float(values.min()), float(values.max())
+def _pairwise(likeness: F32) -> list[Any]:
+    first, second = np.triu_indices(likeness.shape[1], 1)
+    return _three(likeness[:, first, second]) if len(first) else [np.zeros(len(likeness))] * 3
 
 
-def _ends(values: Any) -> tuple[float, float]:
-    return float(values.mean()), float(values.max())
+def _three(values: Any) -> list[Any]:
+    return [values.mean(axis=1), values.min(axis=1), values.max(axis=1)]
 
 
-def _loneliest(likeness: F32, at: npt.NDArray[np.int64]) -> float:
+def _loneliest(likeness: F32) -> Any:
     """Take of each word its mean likeness to the others, and of these the least."""
-    if len(at) < 2:
-        return 0.0
-    own = likeness[at][:, at]
-    return float(((own.sum(axis=1) - np.diag(own)) / (len(at) - 1)).min())
-
-
-def _plda(plda: Plda, projected: Any, spangram: Any, joins: Any) -> tuple[float, float, float]:
-    with_spangram = np.vstack([projected, spangram])
-    together = plda.together(projected)
+    own = likeness.sum(axis=2) - np.diagonal(likeness, axis1=1, axis2=2)
     return (
-        together,
-        float(joins.min()),
-        plda.together(with_spangram) - together,
+        own.min(axis=1) / max(1, likeness.shape[1] - 1) if likeness.shape[1] > 1 else own[:, 0] * 0
     )
 
 

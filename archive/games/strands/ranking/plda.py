@@ -30,24 +30,35 @@ class Plda:
         projected: F64 = vectors.astype(np.float64) @ self.basis
         return projected
 
-    def together(self, projected: F64) -> float:
-        """Return how much likelier (in nats) projected vectors are as one theme than apart."""
-        return float(self._joint(projected) - sum(self._joint(row[None]) for row in projected))
+    def together(self, projected: F64) -> F64:
+        """Return how much likelier sets of projected vectors are as one theme than apart, in nats.
+
+        Sets are float64[..., words, directions]; the answer is float64[...].
+        """
+        whole, alone = self._whole(projected), self._alone(projected)
+        apart: F64 = whole - alone.sum(axis=-1)
+        return apart
 
     def joins(self, projected: F64) -> F64:
-        """Return how much likelier each vector is given the others than alone, in nats."""
-        everything = self._joint(projected)
-        values = [
-            everything - self._joint(np.delete(projected, i, axis=0)) - self._joint(row[None])
-            for i, row in enumerate(projected)
-        ]
-        return np.array(values)
+        """Return how much likelier each vector is given the others than alone: [..., words]."""
+        count, squares = projected.shape[-2], (projected**2).sum(axis=-1)
+        others = projected.sum(axis=-2)[..., None, :] - projected
+        rest = self._joint(others, squares.sum(axis=-1)[..., None] - squares, count - 1)
+        joins: F64 = self._whole(projected)[..., None] - rest - self._alone(projected)
+        return joins
 
-    def _joint(self, x: F64) -> float:
-        """Return the log density of vectors of one theme, less a constant a vector."""
-        n = len(x)
-        if n == 0:
-            return 0.0
-        total = x.sum(axis=0)
-        shared = total**2 * self.spread / (1 + n * self.spread)
-        return float(-0.5 * ((x**2).sum() - shared.sum() + np.log1p(n * self.spread).sum()))
+    def _whole(self, projected: F64) -> F64:
+        squares = (projected**2).sum(axis=(-2, -1))
+        return self._joint(projected.sum(axis=-2), squares, projected.shape[-2])
+
+    def _alone(self, projected: F64) -> F64:
+        return self._joint(projected, (projected**2).sum(axis=-1), 1)
+
+    def _joint(self, total: F64, squares: F64, n: int) -> F64:
+        """Return the log density of n vectors of one theme, less a constant a vector.
+
+        `total` is their sum, `squares` the sum of their squared lengths.
+        """
+        shared = (total**2 * (self.spread / (1 + n * self.spread))).sum(axis=-1)
+        density: F64 = -0.5 * (squares - shared + np.log1p(n * self.spread).sum())
+        return density
