@@ -106,9 +106,9 @@ class LocalFolder:
             if durable:
                 fsync(file.parent)
 
-    def delete_folder(self, path: str, last: str) -> None:
-        """Delete a folder; of two processes that do so, one finds less."""
-        end = self._folder / last
+    def empty_folder(self, path: str, but: str) -> None:
+        """Delete all files of a folder but one; of two processes that do so, one finds less."""
+        end = self._folder / but
         for folder, folders, files in os.walk(self._folder / path, topdown=False):
             for name in files:
                 if (file := Path(folder) / name) != end:
@@ -116,7 +116,11 @@ class LocalFolder:
             for name in folders:
                 with suppress(OSError):
                     (Path(folder) / name).rmdir()
-        end.unlink(missing_ok=True)
+
+    def delete_folder(self, path: str, last: str) -> None:
+        """Delete a folder, one file last."""
+        self.empty_folder(path, last)
+        self.delete(last, durable=False)
         with suppress(OSError):
             # Unless a worker that is late has just written to it.
             (self._folder / path).rmdir()

@@ -163,6 +163,12 @@ class StoredFiles:
         with storage_errors(path):
             self._storage.delete_folder(path, last)
 
+    def empty_folder(self, path: str, *, but: str) -> None:
+        """Delete all files under a folder but one."""
+        check_path(path)
+        with storage_errors(path):
+            self._storage.empty_folder(path, but)
+
     def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
         """Delete what killed writers left half-written; return how many files that were."""
         with storage_errors(STAGING):

@@ -23,7 +23,7 @@ from benchmarks.chaos.results import differing, digest, fresh_lake, plan
 from benchmarks.instruments.processes import wait_for
 from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.manifest import open_run, read_done
 from nightgrid.workers.runs.run_files import done_chunks
 
 STRIKE_AFTER = 0.25
@@ -229,7 +229,7 @@ def run(
     names = results.column("job_id").to_pylist()
     times = Counter(execution.chunk for execution in read_executions(cluster))
     return Aftermath(
-        chunks=len(open_run(lake, run_id).chunks()),
+        chunks=(read_done(lake, run_id) or {})["chunks"],
         blows=tuple(scene.blows),
         executions=sum(times.values()),
         duplicates=sum(times.values()) - len(times),

@@ -87,7 +87,7 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
         # No earlier call can have answered it: workers will be needed.
         planner.workers.begin()
     lake, asking = settings.lake, asked_of(settings, corpus)
-    run_id = run_name(asking, corpus, restores=True)
+    run_id = run_name(asking, corpus)
     known = ensure_plan(lake, run_id) is not None
     finished = known and read_run_status(lake, run_id).finished
     planned = PlannedCount(run_id=run_id, resumed=known, finished=finished)

@@ -13,7 +13,6 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
-from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
 from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.status import is_finished, next_name
 
@@ -94,20 +93,16 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     )
 
 
-def run_name(asking: Asking, corpus: Corpus, *, restores: bool = False) -> str:
+def run_name(asking: Asking, corpus: Corpus) -> str:
     """Name the run that answers this question about this corpus.
 
     The same command finds it again, however far it is, without planning a million jobs again. Once
-    it has ended, jobs to retry and jobs without an answer get a run of their own. `restores` first
-    writes lost results again from the chunk results of the run.
+    it has ended, jobs to retry and jobs without an answer get a run of their own.
     """
     lake = asking.lake
     begun = asking.question.corpus_run_id(asking.budget, corpus.corpus_id)
     name = next_name(lake, begun, more=False)
     lacks = is_finished(lake, name) and _lacks_answers(asking, corpus)
-    if lacks and restores:
-        is_whole = ensure_plan(lake, name) is not None and ensure_results(lake, name) is not None
-        lacks = is_whole and _lacks_answers(asking, corpus)
     return next_name(lake, begun, more=True) if lacks else name
 
 

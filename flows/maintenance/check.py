@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
+
+import pyarrow.compute as pc
 
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.normalise import lost_dates
@@ -21,11 +24,17 @@ from nightgrid.archive.lake.faults import (
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.schemas import EDITIONS, QUARANTINE
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.merging.merge import keys_in
+from nightgrid.archive.results.files import RESULT_FILES, SOLUTION_FILES, rows_where
+from nightgrid.archive.results.solution_files import LISTINGS_FOLDER, in_a_row, list_files
+from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.runs.finishing.ended import ended_runs, rows_by_run
-from nightgrid.workers.runs.run_files import folder
+from nightgrid.workers.runs.run_files import done_path
 
+JOB = ("job_id", "run_id")
+"""Columns that tell result rows apart."""
 Fault = Literal["damaged", "newer", "lost", "unreadable"]
 OnFile = Callable[[int, int], None]
 """Gets how many files were read, of how many."""
@@ -36,16 +45,13 @@ class Mend(StrEnum):
 
     ASIDE = "it is moved away; the next night, count or request that needs it makes it again"
     RAW = "it is moved away and made again from the raw payloads"
-    RESULTS = (
-        "it is moved away and made again from the chunk results of its runs; answers to submitted "
-        "jobs are worked when they are asked again"
-    )
-    RUN = "its run is moved away: the next night or the same count plans and works it again"
+    RUN = "its run is moved away: the next night or the same count works what has no answer"
+    ANSWERS = "such rows go: the next night, count or request works their jobs again"
     CORPUS = "it is moved away: the same count makes its slice of the corpus again"
     PERSON = "restore it from a backup; nothing else in the lake has what it held"
 
 
-REMADE = ("asked", "gold", "keys", "leases", "reports", "state")
+REMADE = ("asked", "gold", "keys", "leases", "listings", "reports", "results", "solutions", "state")
 """Folders of files that are made again when they are needed."""
 _GAME = r"(?P<game>\w+)"
 KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
@@ -58,10 +64,9 @@ KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
         (r"dictionaries/[\w-]+\.parquet", Mend.RAW),
         (r"lexicons/(?P<lexicon>\w+)\.txt", Mend.ASIDE),
         (r"corpora/(?P<corpus>\w+)/.+\.(json|parquet)", Mend.CORPUS),
-        (r"runs/run=(?P<run>\w+)/((asked|plan)\.json|manifest/[^/]+)", Mend.RUN),
+        (r"runs/run=(?P<run>\w+)/((asked|plan|DONE)\.json|manifest/[^/]+)", Mend.RUN),
         # States of a count by layers are gigabytes, and are checked when they are read.
         (r"runs/(?!run=\w+/frontier/).+\.(json|parquet)", Mend.ASIDE),
-        (r"(results|solutions|listings)/.+\.parquet", Mend.RESULTS),
         (rf"({'|'.join(REMADE)})/.+\.(json|parquet)", Mend.ASIDE),
     )
 )
@@ -124,6 +129,9 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
     if not faults & {"damaged", "newer", "unreadable"}:
         yield from _lost_rows(lake)
         yield from _lost_bodies(lake, paths)
+        if rows := rows_without_solutions(lake):
+            what = f"result rows lack their solutions: {_first_of(rows)}"
+            yield Finding(path=SOLUTION_FILES.path, fault="lost", what=what, mend=Mend.ANSWERS)
     if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
 
@@ -199,7 +207,24 @@ def lost_results(lake: Lake, paths: list[str]) -> Iterator[Finding]:
         rows = there.get(run_id, 0)
         if rows < wanted:
             what = f"results hold {rows:,} of the {wanted:,} rows of run {run_id}"
-            yield Finding(path=folder(run_id), fault="lost", what=what, mend=Mend.RESULTS)
+            yield Finding(path=done_path(run_id), fault="lost", what=what, mend=Mend.RUN)
+
+
+def rows_without_solutions(lake: Lake) -> list[str]:
+    """Name the result rows whose solutions are gone: JOB/RUN, sorted."""
+    wanted = pc.field("ask") != str(Ask(kind="count"))
+    # Results first: solutions are written before the rows that promise them.
+    counts: dict[str, int] = {}
+    for table in rows_where(lake, RESULT_FILES, wanted, (*JOB, "count"), ("ask",)):
+        told = zip(keys_in(table, JOB).to_pylist(), table.column("count").to_pylist(), strict=True)
+        counts |= {key: int(count) for key, count in told if count}
+    for table in rows_where(lake, SOLUTION_FILES, pc.field("rank") == 0, JOB, ("rank",)):
+        for key in keys_in(table, JOB).to_pylist():
+            counts.pop(key, None)
+    files = defaultdict(list)
+    for file in list_files(lake, LISTINGS_FOLDER) if counts else ():
+        files[f"{file.job_id}/{file.path.split('/')[1]}"].append(file)
+    return sorted(key for key, count in counts.items() if in_a_row(files[key], count) is None)
 
 
 def _first_of(names: list[Any]) -> str:

@@ -6,28 +6,32 @@ Answers are kept: an answer belongs to a board, and the same board has the same 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+
+import pyarrow as pa
 
 from nightgrid.archive.corpus.corpora import corpus_info_path
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.merging.merge import drop_rows
+from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.flows.maintenance.check import (
+    JOB,
     Finding,
     Mend,
     OnFile,
     check_lake_files,
     kind_of,
-    lost_results,
+    rows_without_solutions,
 )
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.lease import Lease, check_held, holding
-from nightgrid.workers.runs.finishing.ended import ended_runs, set_run_aside, write_again
-from nightgrid.workers.runs.run_files import folder
+from nightgrid.workers.runs.finishing.ended import set_run_aside
 
 LEASE = "night"
 """A repair writes what nights write: only one of both is at work."""
@@ -108,23 +112,22 @@ def _readable(lake: Lake, on_file: OnFile) -> list[Finding]:
 
 
 def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:
-    # Named before anything is moved: what a run wrote is known by its files.
-    runs = _runs_with_losses(lake, findings)
     games: set[str] = set()
     for found in findings:
         _, names = kind_of(found.path) or (None, {})
         if found.mend is Mend.RAW:
             games |= {names["game"]} if "game" in names else set(GAMES)
-        if found.fault != "lost":
+        if found.fault != "lost" or found.mend is Mend.RUN:
             moved = _moved(lake, found, names)
             yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}")
+    if any(found.mend is Mend.ANSWERS for found in findings):
+        drop_rows(lake, RESULT_FILES, JOB, pa.array(rows_without_solutions(lake), pa.string()))
+        yield Mended(path=RESULT_FILES.path, mended=True, what=Mend.ANSWERS)
     for game in sorted(games):
         if lake.exists(raw_folder(game)):
             report = normalise(lake, game=game, rebuild=True)
             what = f"made again from the raw payloads of {game}: {report.edition_count:,} editions"
             yield Mended(path=raw_folder(game), mended=True, what=what)
-    if any(found.mend is Mend.RESULTS for found in findings):
-        yield from _write_results(lake, runs)
 
 
 def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
@@ -134,23 +137,3 @@ def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
     if found.mend is Mend.CORPUS:
         lake.delete(corpus_info_path(names["corpus"]))
     return set_aside(lake, found.path) if lake.exists(found.path) else f"damaged/{found.path}"
-
-
-def _runs_with_losses(lake: Lake, findings: Iterable[Finding]) -> set[str]:
-    """Name the runs whose own files of results, solutions or listings are damaged."""
-    paths = [found.path for found in findings if found.mend is Mend.RESULTS]
-    names = {name for path in paths for name in path.removesuffix(".parquet").split("/")}
-    return names.intersection(ended_runs(lake, lake.list("runs")))
-
-
-def _write_results(lake: Lake, runs: set[str]) -> Iterator[Mended]:
-    """Write the results again of runs that have lost some, and of those that are named."""
-    paths = lake.list("")
-    lost = {found.path.rpartition("=")[2] for found in lost_results(lake, paths)}
-    for run_id in sorted(lost | runs):
-        done = write_again(lake, run_id)
-        if done is None:
-            what = "chunk results are gone; the next night or the same count works what is missing"
-        else:
-            what = f"{done['result_count']:,} result rows written again from its chunk results"
-        yield Mended(path=folder(run_id), mended=True, what=what)

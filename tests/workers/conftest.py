@@ -48,6 +48,12 @@ def toy_in_place_of_pips():
 
 
 @pytest.fixture
+def kept_files(monkeypatch):
+    """Keep the files of a run that has ended, for a test that reads them."""
+    monkeypatch.setattr(Lake, "empty_folder", lambda *_, **__: None)
+
+
+@pytest.fixture
 def real_games(toy_in_place_of_pips, monkeypatch):
     """Let words bind the games themselves again, where the toy stands for Pips."""
     monkeypatch.setattr(

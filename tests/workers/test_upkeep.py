@@ -66,7 +66,6 @@ def test_a_run_that_ended_long_ago_is_deleted_and_its_answers_stay(lake, tmp_pat
     assert read_results(lake).equals(before)
     assert not read_run_status(lake, begun).finished
     # What is answered stays answered.
-    assert read_done(lake, plan(lake, boards(0, 2))) is None
     assert read_run_status(lake, plan(lake, boards(0, 2))).jobs == 0
 
 
@@ -87,7 +86,7 @@ def killed_at_each_file(tmp_path, monkeypatch, make):
             return
 
 
-def test_deleting_runs_may_be_killed_before_any_file(tmp_path, monkeypatch):
+def test_deleting_runs_may_be_killed_before_any_file(tmp_path, monkeypatch, kept_files):
     settings = quick_settings(tmp_path)
 
     def make(lake):

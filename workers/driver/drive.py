@@ -23,7 +23,7 @@ from nightgrid.workers.driver.outbox import Outbox
 from nightgrid.workers.driver.progress import Progress
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.processes import locked
-from nightgrid.workers.runs.finishing.ended import ensure_results
+from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.settings import Settings, load_settings
 from nightgrid.workers.tracing import span
 
@@ -94,8 +94,7 @@ def drive(
             # A count over generated boards fetches nothing, and nothing else would clean up its
             # lake.
             lake.sweep_staging()
-            ended = ensure_results(lake, run_id)
-            return ended, Driver(
+            return read_done(lake, run_id), Driver(
                 lake, run_id, outbox, settings, queue=queue, check_planner=check_planner
             )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.faults import set_aside
+from nightgrid.archive.lake.faults import MissingFileError, set_aside
 from nightgrid.archive.lake.schemas import PARTS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Status
@@ -32,7 +32,7 @@ from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.runs.attempt_notes import read_attempts, read_note, write_failure
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, SegmentTakenError, count_segments
-from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError, done_chunks
+from nightgrid.workers.runs.run_files import ChunkRef, DamagedResultError, done_chunks, done_path
 from nightgrid.workers.runs.status import is_cancelled
 from nightgrid.workers.settings import Settings
 
@@ -150,7 +150,15 @@ class Driver:
         except SegmentTakenError:
             # Another driver has added to the run.
             self._open()
-            return False
+        except MissingFileError:
+            # Another driver has ended the run, and with it its files.
+            if not self._has_ended():
+                raise
+            self._open()
+        return False
+
+    def _has_ended(self) -> bool:
+        return self._lake.exists(done_path(self._run_id))
 
     def _step(self) -> bool:
         growing, table = self._growing, self._table
@@ -184,6 +192,8 @@ class Driver:
 
     def _is_done(self) -> bool:
         """Check the lake again: results may be missing, or another driver may have added chunks."""
+        if self._has_ended():
+            return True
         if count_segments(self._lake, self._run_id) != len(self.run.segments):
             self._open()
             return False
@@ -284,6 +294,8 @@ class Driver:
     def _look(self) -> None:
         """List chunk results and started attempts, and update every chunk."""
         table = self._table
+        if self.run.segments and self._has_ended():
+            raise SegmentTakenError(f"run {self._run_id}: another driver has ended it")
         self.cancelled = is_cancelled(self._lake, self._run_id)
         looked_at = self._outbox.look()
         attempts = read_attempts(self._lake, self._run_id)

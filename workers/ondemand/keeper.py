@@ -45,12 +45,13 @@ from nightgrid.workers.ondemand.submissions import (
 )
 from nightgrid.workers.ondemand.submitting import end_with_run
 from nightgrid.workers.processes import die_with_parent
-from nightgrid.workers.runs.finishing.ended import ensure_plan, ensure_results
+from nightgrid.workers.runs.finishing.ended import ensure_plan
 from nightgrid.workers.runs.job_keys import Answers
-from nightgrid.workers.runs.manifest import has_plan, open_run
+from nightgrid.workers.runs.manifest import has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import Asking, expected_s
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.retry_option import Retry
+from nightgrid.workers.runs.run_files import done_path
 from nightgrid.workers.runs.staged import frontier_folder
 from nightgrid.workers.runs.status import (
     cancel_run,
@@ -209,10 +210,14 @@ class Keeper:
             resume_run(lake, run_id)
         row = find_row(lake, wanted.job_id)
         is_answered = row is not None and answers(row, wanted.budget)
-        if is_answered or ensure_results(lake, run_id) is not None:
+        is_done = read_done(lake, run_id) is not None
+        if is_answered or (is_done and row is not None):
             # A killed keeper left the submissions, or another run has answered them.
             self._over(wanted)
             return None
+        if is_done:
+            # Its results are lost.
+            lake.delete(done_path(run_id))
         queue = self._plan(wanted)
         driver = Driver(lake, run_id, self._outbox, self._settings, queue=queue)
         opened = _Open(wanted=wanted, run_id=run_id, driver=driver)

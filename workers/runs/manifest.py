@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from nightgrid.archive.lake.faults import DamagedFileError, NotInLakeError
+from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError, NotInLakeError
 from nightgrid.archive.lake.json_files import read_json
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
@@ -108,18 +108,26 @@ class Run:
 
 
 def open_run(lake: Lake, run_id: str) -> Run:
-    """Read the question of a run and the segments of its manifest.
+    """Read the question of a run and the segments of its manifest; a finished run has none.
 
     Raises NotInLakeError for a run that does not exist, and DamagedFileError for a damaged file.
     """
     check_run_id(run_id)
-    # In this order: the segments of a plan are written before it.
+    # In this order: segments are written before the plan, DONE.json before all else is deleted.
     plan = read_json(lake, plan_path(run_id))
     planned = plan is not None
-    plan = plan or read_json(lake, asked_path(run_id))
-    if plan is None:
+    plan = plan or read_json(lake, asked_path(run_id)) or {}
+    done = read_json(lake, done_path(run_id))
+    if done is not None:
+        plan, planned = plan | done, True
+    if not plan:
         raise NotInLakeError(f"run {run_id} is not in ", lake.url, "; expected a planned run")
-    segments = read_segments(lake, run_id)
+    try:
+        segments = () if done is not None else read_segments(lake, run_id)
+    except MissingFileError:
+        if not lake.exists(done_path(run_id)):
+            raise
+        return open_run(lake, run_id)
     if not planned:
         rows = sum(sum(s.chunk_rows) for s in segments if s.kind == "plan")
         plan |= {"job_count": rows, "answered_count": 0, "divided_count": 0}
@@ -136,7 +144,7 @@ def open_run(lake: Lake, run_id: str) -> Run:
 
 def has_plan(lake: Lake, run_id: str) -> bool:
     """Return whether a run is completely planned."""
-    return lake.exists(plan_path(run_id))
+    return lake.exists(plan_path(run_id)) or lake.exists(done_path(run_id))
 
 
 def has_run(lake: Lake, run_id: str) -> bool:
@@ -206,7 +214,7 @@ def manifest_row(row: pa.Table, part: Any, part_path: str) -> pa.Table:
 def read_done(lake: Lake, run_id: str) -> dict[str, Any] | None:
     """Read how a finished run ended, or None if it is not finished.
 
-    A damaged DONE.json counts as missing: the run is finished again, from its chunk results.
+    A damaged DONE.json counts as missing: what has no result row is planned again.
     """
     path = done_path(run_id)
     try:

@@ -10,7 +10,8 @@ frontier/seg-…-chunk-….parquet  worker              states for the next stag
                                                     by the driver two stages later
 CANCELLED.json                  any client          nothing more is sent; deleted when the run is
                                                     resumed
-DONE.json                       driver              the results are in results/
+DONE.json                       driver              the results are in results/; then all other
+                                                    files are deleted
 """
 
 from __future__ import annotations

@@ -97,15 +97,14 @@ def read_run_status(lake: Lake, run_id: str) -> RunStatus:
     chunks = {ref.key for ref in run.chunks()}
     done = len(chunks & done_chunks(lake, run_id))
     cancelled = _cancelled(lake, run_id)
-    answered = run.planned and not run.job_count
-    finished = answered or read_done(lake, run_id) is not None
+    ended = read_done(lake, run_id)
     return RunStatus(
         run_id=run_id,
-        finished=finished,
+        finished=ended is not None,
         cancelled_at=None if cancelled is None else str(cancelled.get("cancelled_at", "")),
         jobs=run.job_count,
-        chunks_done=len(chunks) if finished else done,
-        chunks_left=0 if finished else len(chunks) - done,
+        chunks_done=done if ended is None else ended.get("chunks", 0),
+        chunks_left=len(chunks) - done if ended is None else 0,
         planned=run.planned,
     )
 

@@ -163,14 +163,17 @@ class Objects:
             )
         _heeding.add(self.url)
 
-    def delete_folder(self, path: str, last: str) -> None:
-        """Delete what a listing shows, as many objects as possible by one request."""
-        with os_errors():
+    def empty_folder(self, path: str, but: str) -> None:
+        """Delete what a listing shows but one, as many objects as possible by one request."""
+        with os_errors(), suppress(FileNotFoundError):
             listed = obstore.list(self._store, path, chunk_size=1000).collect()
-            names = [about["path"] for about in listed if about["path"] != last]
-            for some in (names, [last]):
-                with suppress(FileNotFoundError):
-                    obstore.delete(self._store, some)
+            names = [about["path"] for about in listed if about["path"] != but]
+            obstore.delete(self._store, names)
+
+    def delete_folder(self, path: str, last: str) -> None:
+        """Delete all under a prefix, one object last."""
+        self.empty_folder(path, last)
+        self.delete(last, durable=False)
 
     def sweep(self, older_than_s: float) -> int:  # noqa: ARG002
         """Find nothing: a half-written file is never seen."""

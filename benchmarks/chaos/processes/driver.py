@@ -31,6 +31,8 @@ class _Mute(CeleryOutbox):
 def main() -> int:
     """Drive one run with the workers that live."""
     settings = Settings()
+    # The times of chunk results are read when the run has ended.
+    Lake.empty_folder = lambda *_, **__: None  # type: ignore[method-assign]
     mute = "NIGHTGRID_CHAOS_MUTE" in os.environ
     outbox = (_Mute if mute else CeleryOutbox)(settings)
     summary = drive(Lake.open(settings.lake), sys.argv[1], outbox, settings=settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -84,12 +83,12 @@ def _row(lake: Lake, run_id: str) -> RunRow:
         return row
     row.game, row.ask = run.question.game, str(run.question.ask)
     row.rules, row.jobs = run.question.rules, run.job_count + run.answered_count
-    row.chunks_total = len(run.chunks())
     if done is not None:
-        row.state, row.chunks_done = "done", row.chunks_total
-        with suppress(KeyError):
-            row.finished_at, row.statuses = done["finished_at"], done["statuses"]
+        row.state = "done"
+        row.chunks_total = row.chunks_done = done.get("chunks", 0)
+        row.finished_at, row.statuses = done["finished_at"], done["statuses"]
         return row
+    row.chunks_total = len(run.chunks())
     row.chunks_done = len(done_chunks(lake, run_id))
     row.state = "cancelled" if is_cancelled(lake, run_id) else "open"
     return row

@@ -153,7 +153,7 @@ def test_the_same_count_again_does_nothing_and_says_so(settings: Count):
     assert shorter.figures.jobs == 20
 
 
-def test_lost_results_are_written_again_from_chunk_results(settings: Count):
+def test_lost_results_are_made_again_by_the_same_count(settings: Count):
     first, lake = run(settings()), settings().lake
     before = results(settings())
     for path in lake.list("results"):
@@ -161,8 +161,8 @@ def test_lost_results_are_written_again_from_chunk_results(settings: Count):
     estimate = counting.estimate_count(settings(), counting.bring_corpus(settings()))
     assert (estimate.job_count, lake.list("results")) == (60, []), "an estimate writes nothing"
     again = run(settings())
-    assert (again.run_id, again.finished_before) == (first.run_id, True)
-    assert results(settings()).equals(before)
+    assert (again.run_id != first.run_id, again.finished_before) == (True, False)
+    assert results(settings()).drop_columns("run_id").equals(before.drop_columns("run_id"))
 
 
 @pytest.mark.parametrize("step", ["plan", "solve", "solving"])

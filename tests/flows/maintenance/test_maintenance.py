@@ -14,7 +14,7 @@ import pytest
 from benchmarks.chaos.harm import HARMS, harm
 from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
-from nightgrid.archive.lake.schemas import RESULTS, SCHEMA_VERSION
+from nightgrid.archive.lake.schemas import RESULTS, SCHEMA_VERSION, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.count.settings import CountSettings
@@ -76,6 +76,14 @@ def answers(lake: Lake) -> list[dict[str, Any]]:
     return table.group_by(columns).aggregate([]).sort_by("job_id").to_pylist()
 
 
+def everything(lake: Lake) -> list[dict[str, Any]]:
+    solutions = lake.read_table("solutions", SOLUTIONS).drop_columns(["run_id"])
+    return (
+        answers(lake)
+        + solutions.sort_by([("job_id", "ascending"), ("rank", "ascending")]).to_pylist()
+    )
+
+
 def findings(lake: Lake) -> list[Finding]:
     return list(check_lake_files(lake))
 
@@ -86,7 +94,7 @@ def one_of_each(lake: Lake) -> dict[str, str]:
     for path in lake.list(""):
         kind = next((pattern.pattern for pattern, _ in KINDS if pattern.match(path)), None)
         if kind is not None:
-            found.setdefault(kind, path)
+            found.setdefault(f"{kind} {path.split('/')[0]}", path)
     return found
 
 
@@ -123,13 +131,19 @@ def test_nothing_is_wrong_with_a_sound_lake(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("kind", HARMS)
-def test_harmed_results_are_made_again_from_their_chunk_results(lake: Lake, kind: str) -> None:
-    before = answers(lake)
-    (path, *_) = lake.list("results")
-    harm(lake, path, kind)
+@pytest.mark.parametrize("folder", ["results", "solutions"])
+def test_harmed_answers_are_made_again_by_the_next_runs(
+    lake: Lake, worked: tuple[Path, Path], folder: str, kind: str
+) -> None:
+    before = everything(lake)
+    for path in lake.list(folder):
+        harm(lake, path, kind)
     told = list(repair_lake(lake))
     assert all(one.mended for one in told)
-    assert answers(lake) == before
+    assert findings(lake) == []
+    work_night(night_of(lake, worked[1]))
+    run_count(count_of(lake), prefect=False)
+    assert everything(lake) == before
     assert findings(lake) == []
 
 
@@ -156,7 +170,7 @@ def test_a_night_and_a_count_make_harmed_results_again(
 
 @pytest.mark.parametrize("survived", range(0, 16, 3))
 def test_a_repair_that_was_killed_is_ended_by_the_next(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch, survived: int
+    lake: Lake, worked: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, survived: int
 ) -> None:
     class Killed(BaseException):
         pass
@@ -183,8 +197,10 @@ def test_a_repair_that_was_killed_is_ended_by_the_next(
         with pytest.raises(Killed):
             list(repair_lake(lake))
     list(repair_lake(lake))
-    assert answers(lake) == before
     assert findings(lake) == []
+    work_night(night_of(lake, worked[1]))
+    run_count(count_of(lake), prefect=False)
+    assert answers(lake) == before
 
 
 def test_a_repair_says_what_it_could_not_mend(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ from nightgrid.workers.runs.attempt_notes import write_failure
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.listed import listed_part, ranks_json, ranks_of
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.run_files import ChunkRef, asked_path
+from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import Carried, stage_part
 from tests.workers.conftest import COUNT, plan
 from tests.workers.ondemand.keeping import submit_without_server
@@ -52,14 +52,11 @@ def read(lake, path):
 
 
 @pytest.fixture
-def run_folder(lake, settings):
+def run_folder(lake, settings, kept_files):
     run_id = plan(lake, toy.boards(10))
     (ref,) = open_run(lake, run_id).chunks()
     solve_chunk(lake, ref, settings, "batch-33fd63d1de7e")
-    asked = lake.read_bytes(asked_path(run_id))
     finish_run(lake, run_id)
-    # What the end of a run deletes is on the page as well.
-    lake.write_bytes(asked_path(run_id), asked)
     write_failure(lake, ref, Reason(code=ReasonCode.WORKER_LOST))
     return f"runs/run={run_id}"
 

@@ -22,7 +22,7 @@ from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.cluster.supervisor import supervisor_state
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox
-from nightgrid.workers.runs.manifest import open_run
+from nightgrid.workers.runs.manifest import open_run, read_segments
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import frontier_path, frontiers
 from tests.drawn import drawn
@@ -69,17 +69,16 @@ def parts_of(lake, run_id):
     return lake.read_table(f"runs/run={run_id}/parts", PARTS).to_pylist()
 
 
-def test_a_count_over_budget_goes_on_by_stages_and_is_what_it_would_be_whole(tmp_path):
+def test_a_count_over_budget_goes_on_by_stages_and_is_what_it_would_be_whole(kept_files, tmp_path):
     lake, run_id = count_in(tmp_path, layered(3, 5))
     for number in (3, 5):
         row = row_of(lake, run_id, number)
         assert (row["status"], row["count"]) == ("solved", toy_layers.walks(number))
         assert row["states"] == toy_layers.states(number)
-    kinds = Counter(segment.kind for segment in open_run(lake, run_id).segments)
+    kinds = Counter(segment.kind for segment in read_segments(lake, run_id))
     assert kinds["stage"] > 4
     statuses = Counter(part["status"] for part in parts_of(lake, run_id))
     assert statuses["carried"] > 10
-    assert lake.list(f"runs/run={run_id}/frontier") == []
 
 
 @hypothesis_settings(max_examples=drawn(8), deadline=None)
@@ -273,7 +272,7 @@ def test_at_most_two_stages_of_states_lie_in_the_lake(tmp_path):
     assert all(max(stages) - min(stages) <= 1 for stages in seen if stages)
 
 
-def test_a_part_without_room_is_halved_until_it_fits(tmp_path, undisturbed):
+def test_a_part_without_room_is_halved_until_it_fits(kept_files, tmp_path, undisturbed):
     budget = replace(BUDGET, table_bytes=8 * 3 * 60)
     lake, run_id = count_in(tmp_path, layered(2), budget=budget, stage_rows=1000)
     row = row_of(lake, run_id, 2)
@@ -283,15 +282,15 @@ def test_a_part_without_room_is_halved_until_it_fits(tmp_path, undisturbed):
     assert any(path.count(".") == 1 for path in paths)
 
 
-def test_a_single_bucket_without_room_leaves_the_job_over_budget(tmp_path):
+def test_a_single_bucket_without_room_leaves_the_job_over_budget(kept_files, tmp_path):
     budget = replace(BUDGET, table_bytes=8 * 3 * 8)
     lake, run_id = count_in(tmp_path, layered(2), budget=budget)
     row = row_of(lake, run_id, 2)
     assert (row["status"], row["count"]) == ("over_budget", None)
     assert {p["reason_code"] for p in parts_of(lake, run_id)} >= {ReasonCode.TABLE_BYTES}
-    assert lake.list(f"runs/run={run_id}/frontier") == []
 
 
+@pytest.mark.usefixtures("kept_files")
 def test_a_part_that_kills_its_worker_leaves_the_job_poison_and_no_later_stage(tmp_path):
     def kill(outbox, ref):
         if stage_of(outbox._lake, ref) == 3:
@@ -303,8 +302,8 @@ def test_a_part_that_kills_its_worker_leaves_the_job_poison_and_no_later_stage(t
     lake, run_id = count_in(tmp_path, layered(2), outbox=meddling(kill))
     row = row_of(lake, run_id, 2)
     assert (row["status"], row["count"]) == ("poison", None)
-    run = open_run(lake, run_id)
-    assert sum(segment.kind == "stage" for segment in run.segments) == 3
+    kinds = [segment.kind for segment in read_segments(lake, run_id)]
+    assert kinds.count("stage") == 3
 
 
 def test_a_count_that_ends_in_the_middle_is_unsolvable(tmp_path, monkeypatch):
@@ -330,7 +329,11 @@ def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, 
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
 
 
-def test_two_drivers_at_once_count_once(tmp_path, undisturbed):
+@pytest.mark.parametrize("killed", [False, True])
+def test_two_drivers_at_once_count_once(tmp_path, undisturbed, killed, monkeypatch):
+    if killed:
+        # The one that ends the run is killed before it has deleted the files of it.
+        monkeypatch.setattr(Lake, "empty_folder", lambda *_, **__: None)
     both = [small_settings(tmp_path, var_dir=tmp_path / name) for name in ("one", "other")]
     lake = Lake.open(both[0].lake)
     run_id = plan_run(lake, toy.TOY, layered(2), COUNT, BUDGET)

@@ -29,7 +29,7 @@ from nightgrid.workers.runs.attempt_notes import (
     write_failure,
     write_note,
 )
-from nightgrid.workers.runs.manifest import open_run, read_done
+from nightgrid.workers.runs.manifest import open_run, read_done, read_segments
 from nightgrid.workers.runs.run_files import ChunkRef
 from tests.workers.conftest import (
     BUDGET,
@@ -150,7 +150,7 @@ def test_a_part_that_is_not_divided_again_leaves_its_job_over_budget(tmp_path, d
     assert "budget" in row["reason"]
 
 
-def test_once_a_part_is_over_budget_for_good_its_siblings_are_not_worked(tmp_path):
+def test_once_a_part_is_over_budget_for_good_its_siblings_are_not_worked(tmp_path, kept_files):
     settings = quick_settings(tmp_path, split_depth_max=1)
     lake = Lake.open(settings.lake)
     summary = run_inline(lake, settings, toy.boards(1, {0: toy.LARGE}))
@@ -277,12 +277,12 @@ def test_lost_messages_are_sent_again_and_results_found_unannounced(lake, settin
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_chunk_of_many_rows_is_halved_until_what_kills_is_alone(lake, settings):
+def test_a_chunk_of_many_rows_is_halved_until_what_kills_is_alone(lake, settings, kept_files):
     run_id = plan(lake, toy.boards(16, {5: toy.RAISE}))
     assert [ref.key for ref in open_run(lake, run_id).chunks()] == [(0, 0)]
     summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     assert summary.statuses == {"solved": 15, "poison": 1}
-    halved = [s.chunk_rows for s in open_run(lake, run_id).segments if s.kind == "halved"]
+    halved = [s.chunk_rows for s in read_segments(lake, run_id) if s.kind == "halved"]
     assert halved == [(8, 8), (4, 4), (2, 2), (1, 1)]
     assert summary.failures == HALVED_AFTER * 4 + settings.attempts_max
 
@@ -406,18 +406,15 @@ def test_rows_for_which_a_chunk_has_no_time_go_on_in_smaller_chunks(tmp_path):
     settings = quick_settings(tmp_path, batch_chunk_seconds=0.1, batch_slice_rows=2)
     lake = Lake.open(settings.lake)
     run_id = plan(lake, toy.boards(40, slow))
+    planned = len(open_run(lake, run_id).chunks())
     summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    assert summary.chunks_total > len(open_run(lake, run_id).segments[0].chunk_rows)
+    assert summary.chunks_total > planned
     assert summary.statuses == {"solved": 40}
     assert {row["parts"] for row in result_rows(lake, run_id)} == {1}
 
 
-def run_rows(run):
-    return [run.rows(ref.key) for ref in run.chunks()]
-
-
 @pytest.mark.parametrize("into", [1, 4])
-def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into):
+def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into, kept_files):
     behaviours = {2: toy.LAYERED, 3: toy.LARGE, 4: toy.UNSOLVABLE, 5: toy.RAISE, 6: toy.SLOW}
     settings = quick_settings(tmp_path, attempts_max=2)
     lake = Lake.open(settings.lake)
@@ -441,7 +438,7 @@ def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into):
     assert 0 < before < 30
     assert {progress.jobs_total for progress in seen} == {30}
     assert done[-1] == 30
-    assert sum(run_rows(open_run(lake, run_id))) > 30
+    assert sum(sum(segment.chunk_rows) for segment in read_segments(lake, run_id)) > 30
 
 
 def test_two_drivers_do_not_work_one_run_at_once(lake, settings):

@@ -105,7 +105,7 @@ def whole(game, puzzle, ask=ALL):
 @pytest.mark.parametrize("ask", ["all", "all(77)", "all(1000000)"])
 @pytest.mark.parametrize("name", ["pips", "letterboxed", "strands"])
 def test_a_listing_in_files_joined_is_what_the_game_lists(
-    tmp_path, small, name, ask, pips_board, monkeypatch
+    tmp_path, small, name, ask, pips_board, monkeypatch, kept_files
 ):
     lake = Lake.open(small.lake)
     if name == "pips":
@@ -207,7 +207,7 @@ def test_fewer_solutions_than_were_counted_are_no_answer(small, pips_board, monk
     assert list_files(lake, files_folder(run_id)) == []
 
 
-def test_a_solution_file_that_is_gone_is_named_and_made_again(small, pips_board):
+def test_a_solution_file_that_is_gone_is_named_and_made_again(small, pips_board, kept_files):
     lake = Lake.open(small.lake)
     run_id = planned(lake, PIPS, [pips_board])
     worked(lake, run_id, small)
@@ -250,7 +250,7 @@ def test_a_run_lists_again_what_was_beyond_a_smaller_bound(small, pips_board):
 
 
 def test_a_board_that_cannot_be_counted_lists_the_rows_of_its_parts(
-    tmp_path, pips_board, monkeypatch
+    tmp_path, pips_board, monkeypatch, kept_files
 ):
     sizes = {"listing_rows": 250, "listing_row_bytes": 600}
     settings = quick_settings(tmp_path, **sizes, split_into=16, split_depth_max=8)

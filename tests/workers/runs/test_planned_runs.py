@@ -237,7 +237,7 @@ def test_an_unplanned_or_half_planned_run_is_refused(lake):
         open_run(lake, "../secrets")
 
 
-def test_results_are_one_row_a_job_sorted_and_the_same_bytes_whoever_finishes(lake):
+def test_results_are_one_row_a_job_sorted_and_the_same_bytes_whoever_finishes(lake, kept_files):
     run_id = plan_run(lake, GAME, puzzles([8] * 100), COUNT, BUDGET)
     with pytest.raises(PermanentError, match="is not done"):
         finish_run(lake, run_id)

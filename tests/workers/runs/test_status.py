@@ -23,6 +23,7 @@ from nightgrid.workers.runs.attempt_notes import (
     write_failure,
     write_note,
 )
+from nightgrid.workers.runs.finishing.ended import ensure_plan
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.run_files import ChunkRef
 from nightgrid.workers.runs.staged import frontier_path
@@ -125,6 +126,7 @@ def test_a_damaged_run_is_not_finished(lake, settings):
             lake.write_bytes(path, b"{")
     assert not is_finished(lake, run_id)
     assert next_name(lake, run_id, more=True) == run_id, "to plan it again mends it"
+    assert ensure_plan(lake, run_id) is None
 
 
 def test_states_and_solution_files_go_only_where_that_was_said(lake):

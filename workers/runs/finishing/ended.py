@@ -1,13 +1,10 @@
-"""Lost or damaged files of a run: moved aside, and rebuilt from what the lake still has."""
+"""Lost or damaged files of a run: moved aside, so that its jobs are planned again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.faults import (
@@ -19,60 +16,13 @@ from nightgrid.archive.lake.faults import (
 )
 from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.files import RESULT_FILES, ranges_where, result_path
+from nightgrid.archive.results.files import RESULT_FILES
 from nightgrid.archive.skipped_files import skip_file
-from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import Run, has_run, open_run, read_done
-from nightgrid.workers.runs.run_files import DamagedResultError, done_path, folder
+from nightgrid.workers.runs.run_files import folder
 from nightgrid.workers.runs.staged import drop_frontiers
 
 _RUN_ROWS = select(RESULTS, ["run_id", "job_id"])
-
-
-def results_of_run(lake: Lake, run_id: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read columns of a run's results, from its own file or from merged ones.
-
-    Raises DamagedFileError for a damaged file.
-    """
-    path = result_path(run_id)
-    try:
-        yield from lake.scan_file(path, RESULTS, columns)
-    except MissingFileError:
-        # They were merged with those of other runs.
-        is_one = pc.field("run_id") == run_id
-        for table in ranges_where(lake, RESULT_FILES, is_one):
-            yield table.select(list(columns))
-
-
-def ensure_results(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Read DONE.json of a run; rewrite its results from its chunk results if rows are missing.
-
-    A damaged file of results is moved aside. None: the run has not ended, or chunk results are
-    missing too, so that it has to be solved again.
-    """
-    done = read_done(lake, run_id)
-    if done is None or not done["results"]:
-        return done
-    path = result_path(run_id)
-    try:
-        # All columns, since any of them may be damaged.
-        there = sum(map(len, results_of_run(lake, run_id, RESULTS.names)))
-    except DamagedFileError as error:
-        skip_file(path, f"{error}; moved to {set_aside(lake, path)}, and written again")
-        there = 0
-    return done if there >= done["result_count"] else write_again(lake, run_id)
-
-
-def write_again(lake: Lake, run_id: str) -> dict[str, Any] | None:
-    """Rewrite the results of a finished run.
-
-    None: chunk results are missing, and the run is no longer finished.
-    """
-    try:
-        return finish_run(lake, run_id, again=True)
-    except DamagedResultError:
-        lake.delete(done_path(run_id))
-        return None
 
 
 def set_damaged_aside(lake: Lake) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
-from nightgrid.archive.lake.json_files import write_json
+from nightgrid.archive.lake.json_files import read_json, write_json
 from nightgrid.archive.lake.schemas import BUDGET_COLUMNS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.statuses import FINAL, is_among
@@ -29,8 +29,8 @@ from nightgrid.workers.runs.job_keys import Answers, Known, keys_of, read_answer
 from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
 from nightgrid.workers.runs.retry_option import statuses_of
-from nightgrid.workers.runs.run_files import asked_path, done_path, folder, segment_path
-from nightgrid.workers.runs.staged import CARRIED, drop_frontiers
+from nightgrid.workers.runs.run_files import done_path, folder, plan_path, segment_path
+from nightgrid.workers.runs.staged import CARRIED
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the status of the job."""
@@ -42,19 +42,27 @@ SOLUTION_ROWS = 16_384
 """Rows of a row group of solutions."""
 
 
-def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any]:
+def finish_run(lake: Lake, run_id: str) -> dict[str, Any]:
     """Write the results and solutions of a run whose chunks are all done, then DONE.json.
 
-    Returns the content of DONE.json. A finished run is not changed unless `again` is set. A job
-    that another run has answered meanwhile keeps that answer. Memory is bounded by some ten
-    thousand rows: longer runs are sorted on disk. Raises DamagedResultError if a chunk result is
-    missing or damaged.
+    Returns the content of DONE.json, and deletes all other files of the run. A finished run is not
+    changed. A job that another run has answered meanwhile keeps that answer. Memory is bounded by
+    some ten thousand rows: longer runs are sorted on disk. Raises DamagedResultError if a chunk
+    result is missing or damaged.
     """
-    done = read_done(lake, run_id)
-    if done is not None and not again:
+    try:
+        return read_done(lake, run_id) or _finish(lake, run_id)
+    except PermanentError:
+        # Another driver that finishes the run deletes what this one reads.
+        done = read_done(lake, run_id)
+        if done is None:
+            raise
         return done
-    run = open_run(lake, run_id)
-    if not run.planned:
+
+
+def _finish(lake: Lake, run_id: str) -> dict[str, Any]:
+    run, plan = open_run(lake, run_id), read_json(lake, plan_path(run_id))
+    if plan is None:
         raise PermanentError(f"run {run_id} is not planned to its end; expected every job")
     counts: Counter[str] = Counter()
     result_path, solution_path = f"results/{run_id}.parquet", f"solutions/{run_id}.parquet"
@@ -80,21 +88,32 @@ def finish_run(lake: Lake, run_id: str, *, again: bool = False) -> dict[str, Any
         if run.question.ask.kind != "count":
             solved = _write(lake, solution_path, _solution_tables(run, kept()), SOLUTIONS)
         written = _write(lake, result_path, _result_tables(run, kept(), counts), RESULTS)
-    drop_frontiers(lake, run_id)
+    return end_run(
+        lake,
+        plan,
+        counts,
+        chunks=len(run.chunks()),
+        results=result_path if written else None,
+        solutions=solution_path if solved else None,
+        solution_files=files,
+    )
+
+
+def end_run(
+    lake: Lake, plan: Mapping[str, Any], counts: Mapping[str, int], **files: int | str | None
+) -> dict[str, Any]:
+    """Write DONE.json, which repeats the plan, then delete all other files of the run."""
+    path = done_path(plan["run_id"])
     done = {
-        "run_id": run_id,
+        **plan,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "result_count": sum(counts[status] for status in Status),
-        "statuses": {str(status): counts[status] for status in Status if counts[status]},
-        "kernel_ns": counts["kernel_ns"],
-        "results": result_path if written else None,
-        "solutions": solution_path if solved else None,
-        "solution_files": files,
+        "result_count": sum(counts.get(status, 0) for status in Status),
+        "statuses": {str(status): counts[status] for status in Status if counts.get(status)},
+        "kernel_ns": counts.get("kernel_ns", 0),
+        **files,
     }
-    write_json(lake, done_path(run_id), done)
-    # Nobody reads the states of a finished run.
-    for path in [asked_path(run_id), *lake.list(f"{folder(run_id)}/started")]:
-        lake.delete(path, durable=False)
+    write_json(lake, path, done)
+    lake.empty_folder(folder(plan["run_id"]), but=path)
     return done
 
 

@@ -16,6 +16,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.workers.logs import get_logger
 from nightgrid.workers.runs.finishing.ended import ensure_plan
+from nightgrid.workers.runs.finishing.finish import end_run
 from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.manifest import (
     SegmentTakenError,
@@ -56,9 +57,8 @@ def plan_run(
         jobs.find(table)
     run_id = jobs.run_id()
     if jobs.open_count:
-        if asking.retry is not None:
-            # A run of the same jobs may have ended without answering them.
-            run_id = next_name(lake, run_id, more=True)
+        # A run of the same jobs may have ended without answering them, or lost its results.
+        run_id = next_name(lake, run_id, more=True)
         ensure_plan(lake, run_id)
         with span("plan", run=run_id, game=asking.game.name):
             begin_run(asking, run_id, puzzle_count=jobs.open_count)
@@ -172,14 +172,16 @@ def _write_plan(
         "divided_count": plan.divided_count,
     }
     about = _asked(asking, run_id, puzzle_count) | planned
+    if not plan.job_count:
+        end_run(asking.lake, about, {})
+        return
     write_json(asking.lake, plan_path(run_id), about)
-    if plan.job_count:
-        log.info(
-            "run planned",
-            run=run_id,
-            game=asking.question.game,
-            jobs=plan.job_count,
-            known=plan.answered_count + known_count,
-            divided=plan.divided_count,
-            expected_s=round(plan.cost_s, 3),
-        )
+    log.info(
+        "run planned",
+        run=run_id,
+        game=asking.question.game,
+        jobs=plan.job_count,
+        known=plan.answered_count + known_count,
+        divided=plan.divided_count,
+        expected_s=round(plan.cost_s, 3),
+    )

@@ -13,7 +13,7 @@ import toy_game as toy
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
-from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run
+from nightgrid.workers.runs.manifest import SegmentTakenError, add_segment, open_run, read_segments
 from nightgrid.workers.runs.plan import plan_pass
 from nightgrid.workers.runs.plan import planner as planning
 from nightgrid.workers.runs.plan.plan_pass import Asking
@@ -182,7 +182,9 @@ def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, 
 
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.03])
-def test_a_run_is_worked_while_it_is_planned(lake, settings, monkeypatch, tmp_path, pause_s):
+def test_a_run_is_worked_while_it_is_planned(
+    lake, settings, monkeypatch, tmp_path, pause_s, kept_files
+):
     begin(lake)
 
     def pause():
@@ -193,7 +195,7 @@ def test_a_run_is_worked_while_it_is_planned(lake, settings, monkeypatch, tmp_pa
             time.sleep(0.005)
 
     def was_split():
-        return any(segment.kind == "split" for segment in open_run(lake, RUN_ID).segments)
+        return any(segment.kind == "split" for segment in read_segments(lake, RUN_ID))
 
     before_segments(monkeypatch, pause)
     planner = planner_beside(lake)
@@ -212,7 +214,7 @@ def test_a_run_is_worked_while_it_is_planned(lake, settings, monkeypatch, tmp_pa
     assert shares == sorted(shares)
     if pause_s:
         assert any(share < 1.0 and done for share, done in shares), "nothing was worked before"
-        kinds = [segment.kind for segment in open_run(lake, RUN_ID).segments]
+        kinds = [segment.kind for segment in read_segments(lake, RUN_ID)]
         assert "plan" in kinds[kinds.index("split") :], "no row came back split before"
     check_results(lake, tmp_path)
 
