@@ -69,7 +69,7 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
 
 def test_states_of_a_machine_that_lays_the_board_out_otherwise_are_refused(lake):
     write_frontier(lake, REF, 5, *states(10), "there")
-    with pytest.raises(PermanentError, match="otherwise"):
+    with pytest.raises(PermanentError, match="another layout"):
         read(lake, part(0, 3))
 
 
