@@ -66,7 +66,10 @@ OPERATORS = tuple(
 `is` in the place of `==`, and `|` between types."""
 MODULES: dict[str, tuple[str, ...]] = {
     "archive/sources/redirects.py": ("archive/sources/test_redirects.py",),
-    "archive/sources/folder.py": ("archive/sources/test_folder.py",),
+    "archive/sources/folder.py": (
+        "archive/sources/test_folder.py",
+        "archive/ingest/test_seen_files.py",
+    ),
     "archive/sources/web.py": ("archive/sources",),
     "archive/payloads/strict_json.py": ("archive/payloads/test_strict_json.py",),
     "archive/lake/conforming.py": ("archive/lake/test_conforming.py", "archive/lake/test_lake.py"),

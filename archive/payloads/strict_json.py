@@ -96,7 +96,8 @@ def _constant(name: str) -> None:
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        twice = shown(Counter(key for key, _ in pairs).most_common(1)[0][0])
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        twice = shown(key)
         raise InvalidPuzzleError("duplicate-key", twice, f"the key '{twice}' appears twice")
     return value
 

@@ -54,6 +54,8 @@ def test_columns_are_those_of_the_schema_in_its_order_and_with_its_metadata() ->
     assert table.schema.equals(schema, check_metadata=True)
     assert table.to_pylist() == [{"a": 1, "b": "x"}]
     assert conform(table, schema) is table
+    bare = table.replace_schema_metadata(None)
+    assert conform(bare, schema).schema.equals(schema, check_metadata=True)
     for given, says in (
         ({"a": [1], "b": ["x"], "c": [1], "d": [1]}, "'c'"),
         ({"a": [1]}, "'b'"),

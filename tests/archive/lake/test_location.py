@@ -68,6 +68,7 @@ def test_a_folder_with_files_of_others_is_told_from_a_lake(
     for name in names:
         (tmp_path / name).touch()
     assert name_of_others(str(tmp_path)) == told
+    assert name_of_others(str(tmp_path / "missing")) is None
 
 
 def test_a_folder_without_permission_is_refused(
@@ -78,6 +79,11 @@ def test_a_folder_without_permission_is_refused(
         check_location(str(tmp_path))
     with pytest.raises(PermanentError, match=f"written in {tmp_path} "):
         check_location(str(tmp_path / "lake"))
+
+
+def test_a_folder_that_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
+        check_location(str(tmp_path / ("x" * 300)))
 
 
 @pytest.mark.parametrize("who", ["me:secret", ":secret", "secret"])

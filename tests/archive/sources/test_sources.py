@@ -195,15 +195,18 @@ def test_a_host_by_itself_is_asked_where_it_publishes_the_game(
 def test_retry_after_is_obeyed_in_seconds_and_as_a_date(
     server: Server, source: HttpSource, slept: list[float]
 ) -> None:
-    soon = email.utils.format_datetime(dt.datetime.now(dt.UTC) + dt.timedelta(seconds=60))
+    now = dt.datetime.now(dt.UTC)
+    soon, past = (email.utils.format_datetime(now + dt.timedelta(seconds=s)) for s in (60, -60))
     server.replies = [
         Reply(status=429, headers={"Retry-After": "7"}),
         Reply(status=503, headers={"Retry-After": soon}),
+        Reply(status=503, headers={"Retry-After": past}),
         Reply(body=BODY),
     ]
     assert source.fetch(DATE, None).kind is AnswerKind.BODY
     assert slept[0] == 7
     assert 30 < slept[1] <= 60
+    assert slept[2] == 0
 
 
 def test_a_server_that_asks_for_a_long_pause_is_left_alone(

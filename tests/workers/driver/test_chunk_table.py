@@ -159,6 +159,10 @@ def test_the_attempts_that_the_lake_knows_name_the_next_flight():
     table.move("fail", (0, 0))
     assert table.ref((0, 0)).attempt == 5
     assert table.flights() == []
+    table.add(segment(1), {})
+    table.send((1, 0), 0.0)
+    ref = table.ref((1, 0))
+    assert (ref.segment, ref.chunk, ref.attempt) == (1, 0, 1)
 
 
 def test_a_chunk_knows_how_many_of_its_rows_do_not_go_on_elsewhere():
@@ -223,8 +227,10 @@ def test_a_part_that_is_unanswered_ends_its_job_and_no_stage_follows():
     table.read((0, 0), LEFT)
     table.read((0, 1), Reading(is_unanswered=True, is_over_budget=True))
     assert not table.due_stages()
+    assert not table[0, 1].is_open_part
     assert table.is_unrecoverable(table[0, 0])
     poison = staged_table()
+    assert poison[0, 1].is_open_part
     poison.read((0, 1), Reading(is_unanswered=True))
     assert not poison.is_unrecoverable(poison[0, 0])
 

@@ -43,6 +43,9 @@ def test_the_rest_takes_as_much_longer_as_what_was_worked():
     assert (left.core_s, left.wall_s) == (pytest.approx(120.0), pytest.approx(60.0))
     assert not left.at_least
     assert "about 1:00 min left" in progress_text(many)
+    alone = left_of(replace(many, processes=1))
+    assert alone is not None
+    assert alone.wall_s == alone.core_s
     half_planned = left_of(replace(many, planned_share=0.5))
     assert half_planned is not None
     assert half_planned.core_s == pytest.approx(270.0), "as much again is expected of the rest"
@@ -80,6 +83,7 @@ def test_a_line_of_progress_has_what_is_known():
     assert progress_text(replace(quiet, oldest_seconds=2.0)) == f"{line}, oldest chunk 2 s"
     assert progress_text(replace(quiet, failures=1)) == f"{line}, 1 failure"
     assert progress_text(replace(quiet, states=0)) == line.removesuffix(", 200 k states/s")
+    assert progress_text(replace(quiet, states=22_500)).endswith(", 1.5 k states/s")
     assert progress_text(replace(quiet, planned_share=0.5)).startswith(
         "100 of 300 jobs so far, 10 of 30 chunks so far, 60.0 s"
     )

@@ -19,7 +19,7 @@ def folders(at: Path) -> list[Path]:
     return list(at.glob("nightgrid-finish-*"))
 
 
-@pytest.mark.parametrize("rows", [0, 10, 1_000])
+@pytest.mark.parametrize("rows", [0, 10, 100, 1_000])
 def test_rows_come_back_sorted_and_more_than_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ):
