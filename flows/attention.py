@@ -19,31 +19,31 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.sentences import plural
 
 KEPT = 1_000
-"""Items of a kind that a report keeps, and --json has."""
+"""Most items of a kind that a report and --json keep."""
 SHOWN = 10
-"""Items of a kind that a terminal shows; `nightgrid list` has all."""
+"""Most items of a kind that a terminal shows; `nightgrid list` has all."""
 QUARANTINE = "quarantine"
-"""Kind of what broke a rule; the other kinds of KINDS are statuses."""
+"""Kind of a broken rule; the other kinds of KINDS are statuses."""
 CONTRADICTION = "contradiction"
 """Kind of an answer that differs from that of another version of the solver."""
 SKIPPED = "skipped"
 """Kind of a file in a source that is no payload: reported, without changing the exit code."""
 SKIPPED_SHOWN = 3
-"""Names of this kind that are shown to people, in one line."""
+"""Most names of this kind that are shown to people, in one line."""
 KINDS = (Status.POISON, Status.INVALID, Status.OVER_BUDGET, Status.UNSOLVABLE, QUARANTINE)
 """Every kind with a list, in the order of the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionItem:
-    """A puzzle or a payload, and why it needs attention."""
+    """A puzzle or a payload that needs attention, and why."""
 
     kind: str
     """One of KINDS, CONTRADICTION, or SKIPPED."""
     name: str
     """A puzzle's reference or id; the date of a payload with its file; a row of a corpus."""
     why: str
-    """One sentence, of what broke a rule with the rule before it."""
+    """One sentence; for a broken rule, the rule comes first."""
     puzzle_id: str | None = None
     ask: str | None = None
     rule: str | None = None
@@ -123,7 +123,7 @@ def quarantine_of(lake: Lake, game: str) -> tuple[AttentionItem, ...]:
 
 
 def _source(row: Mapping[str, Any]) -> str:
-    """Name the origin of a row of a quarantine: its date, its level and its file."""
+    """Return the origin of a row of a quarantine: its date, its level and its file."""
     file = _file(row)
     number = row.get("source_row")
     if number is not None:
@@ -141,20 +141,20 @@ def _file(row: Mapping[str, Any]) -> str:
 
 
 def _message(row: Mapping[str, Any]) -> str:
-    """Write what is wrong without the file's name, which the line already has."""
+    """Return what is wrong without the file's name, which the line already has."""
     return str(row["message"]).removesuffix(f" (in {_file(row)})")
 
 
 _HEADINGS = {
     QUARANTINE: "in quarantine",
-    CONTRADICTION: "answered otherwise than by another version of the solver",
+    CONTRADICTION: "answered differently by another version of the solver",
 }
 
 
 def attention_sections(
     items: Sequence[AttentionItem], figures: Mapping[str, int], game: str, lake: str
 ) -> list[tuple[str, list[str]]]:
-    """Write what needs attention: a heading for each kind, and a line for each of its items.
+    """Return what needs attention: a heading for each kind, and a line for each of its items.
 
     A list ends after SHOWN lines with the command that lists all. Names in a source that are no
     payloads are one heading without lines.

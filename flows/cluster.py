@@ -1,7 +1,7 @@
-"""Work a run: in this process, by workers that are there, or by workers of our own.
+"""Drive a run: in this process, with workers that are running, or with workers of our own.
 
-What drives runs and talks to a server is imported when there is something to work: a night that
-finds nothing new does without.
+The modules that drive runs and talk to a server are imported only when there is work: a night that
+finds nothing new does not need them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class OwnWorkers(AbstractContextManager["OwnWorkers"]):
-    """Workers of our own, which end with the block: begun when first wanted, if any are needed.
+    """Workers of our own, which end with the block; started on first use, if any are needed.
 
-    They load the given games and serve the queue of batches alone. Workers of another supervisor
-    in our folder, such as another count's, may end before we do: ours then take their place.
+    They load the given games and serve only the batch queue. Workers of another supervisor in our
+    folder, such as another count's, may end before we do; ours then take their place.
     """
 
     def __init__(self, settings: RunSettings, games: Sequence[str]) -> None:
@@ -34,9 +34,9 @@ class OwnWorkers(AbstractContextManager["OwnWorkers"]):
         self._begun.close()
 
     def begin(self) -> None:
-        """Begin to start them, unless they are begun or others do the work.
+        """Start our workers, unless they are started or other workers do the work.
 
-        Raises what a server that refuses us says.
+        Raises the server's error if it refuses us.
         """
         workers = self._settings.workers
         if self._wait is not None or self._settings.executor == "inline":
@@ -57,7 +57,7 @@ class OwnWorkers(AbstractContextManager["OwnWorkers"]):
     def ready(self) -> None:
         """Wait until there are workers.
 
-        Raises TransientError when none of our own come; the next call starts others.
+        Raises TransientError if none of ours become ready; the next call starts others.
         """
         self.begin()
         if self._wait is None:
@@ -77,11 +77,10 @@ def work_run(
     on_progress: Callable[[Progress], None],
     check_planner: Callable[[], None] | None = None,
 ) -> RunSummary:
-    """Work a run to its end, as soon as there are workers.
+    """Drive a run to its end, as soon as there are workers.
 
-    `check_planner` raises if a run that is still being planned is planned no more. Raises
-    TransientError when workers or lake stay away, StoppedError after a signal and for a run that
-    is cancelled.
+    `check_planner` raises if the planner of an unfinished plan has died. Raises TransientError if
+    workers or lake are unavailable, StoppedError after a signal and for a cancelled run.
     """
     from nightgrid.workers.driver import drive
     from nightgrid.workers.driver.outbox import CeleryOutbox, InlineOutbox

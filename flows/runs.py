@@ -1,4 +1,4 @@
-"""Settings, steps, progress callbacks and stopping, shared by nights and counts."""
+"""Settings, steps, progress callbacks and stopping, for nights and counts alike."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ R = TypeVar("R")
 
 
 class AsStep(Protocol):
-    """Makes a step of a plain function: itself, or a task of a flow engine."""
+    """Wraps a step: returns the function itself, or a task of a flow engine."""
 
     def __call__(self, name: str, step: Callable[P, R]) -> Callable[P, R]:
-        """Return the function to call in place of `step`, which takes and returns the same."""
+        """Return the function to call in place of `step`, with the same signature."""
 
 
 def plain(name: str, step: Callable[P, R]) -> Callable[P, R]:  # noqa: ARG001
-    """Leave a step as it is."""
+    """Return a step unchanged."""
     return step
 
 
 def ignore(*_: object) -> None:
-    """Take the arguments of a callback, and do nothing."""
+    """Accept any arguments of a callback and do nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,43 +38,43 @@ class Watch:
     """Callbacks for the events of a night or a count."""
 
     on_trouble: Callable[[str, str], None] = ignore
-    """When a source turns out to be none, before anything is fetched: game, sentence."""
+    """A source is invalid, before anything is fetched: game, sentence."""
     on_work: Callable[[Sequence[str]], None] = ignore
-    """Before games (their names) are planned or solved of which there is something to do."""
+    """Games with work (their names) are about to be planned or solved."""
     on_rows: Callable[[int, int | None], None] = ignore
-    """Between slices: rows that were read, and how many there will be if that is known."""
+    """Between slices: rows read so far, and their total if known."""
     on_corpus: Callable[[Any], None] = ignore
-    """When the corpus (`nightgrid.archive.corpus.corpus.Corpus`) is there."""
+    """The corpus (`nightgrid.archive.corpus.corpus.Corpus`) is loaded."""
     on_progress: Callable[[Any], None] = ignore
-    """While a run is worked, with a `nightgrid.workers.driver.progress.Progress`."""
+    """While a run is driven, with a `nightgrid.workers.driver.progress.Progress`."""
     waiting: Callable[[str], AbstractContextManager[Any]] = nullcontext
-    """Around a wait for something that is not ours, with what it is."""
+    """Around a wait for an external service, with its name."""
     on_report: Callable[[Any], None] = ignore
-    """When a game of a night, or a count, is done: with its report."""
+    """A game of a night, or a count, is done: with its report."""
     on_note: Callable[[str], None] = ignore
-    """When something failed that costs a night nothing but itself, with a sentence."""
+    """Something failed without affecting the rest, with a sentence."""
 
 
 SILENT = Watch()
 
 Rest = Callable[[AsStep, Watch], R]
-"""What is left of a night or a count once there is work."""
+"""The rest of a night or a count once there is work."""
 
 
 class InFlow(Protocol):
-    """Runs what is left of a night or a count in a flow run, or without one."""
+    """Runs the rest of a night or a count in a flow run, or without one."""
 
     def __call__(self, rest: Rest[R], *, has_work: bool = True) -> R:
-        """Return what `rest` returns; without work a flow run only tells of a failure."""
+        """Return what `rest` returns; without work, only a failure gets a flow run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """Where runs lie and who works them. Raises PermanentError for an unknown executor."""
+    """The lake of runs, and how they are solved. Raises PermanentError for an unknown executor."""
 
     executor: ExecutorKind = "celery"
-    """`celery`: the workers that serve our server, or, when none does, workers of our own.
-    `inline`: this process by itself."""
+    """`celery`: the workers that serve our server, else workers of our own. `inline`: this
+    process."""
     workers: Settings = field(default_factory=load_settings)
     """Lake, server, processes, budgets."""
 
@@ -89,11 +89,11 @@ class RunSettings:
 
     @property
     def processes(self) -> int:
-        """Processes that work a run, unless others join."""
+        """Processes that solve a run, unless others join."""
         return 1 if self.executor == "inline" else self.workers.batch_processes
 
     def way_on(self, run_id: str, *, cancelled: bool) -> str:
-        """Write how to go on with a run that was stopped or cancelled."""
+        """Return how to continue a run that was stopped or cancelled."""
         raise NotImplementedError
 
 
@@ -107,14 +107,14 @@ class StoppedError(NightgridError):
 
 
 def stopped(settings: RunSettings, run_id: str, *, cancelled: bool = False) -> StoppedError:
-    """Make the error of a run that stopped: what is done, what is left, and how to go on."""
+    """Return the error of a stopped run: what is done, what is left, and how to continue."""
     what = f"run {run_id} is cancelled" if cancelled else f"stopped run {run_id}"
     told = f"{what}: {how_far(settings, run_id, cancelled=cancelled)}"
     return StoppedError(told, run_id, cancelled=cancelled)
 
 
 def how_far(settings: RunSettings, run_id: str, *, cancelled: bool) -> str:
-    """Write how many chunks of a run are done and left, and how to go on with it."""
+    """Return how many chunks of a run are done and left, and how to continue it."""
     left = read_run_status(settings.lake, run_id)
     more = "" if left.planned else ", and more to be planned"
     done = "1 chunk is done" if left.chunks_done == 1 else f"{left.chunks_done:,} chunks are done"
@@ -123,7 +123,7 @@ def how_far(settings: RunSettings, run_id: str, *, cancelled: bool) -> str:
 
 
 def figures_table(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Write figures as (name, value) for people; those that are empty are left out."""
+    """Format figures as (name, value) for people; leave out empty ones."""
     return [(name.replace("_", " "), _shown(value)) for name, value in figures.items() if value]
 
 

@@ -1,7 +1,7 @@
-"""Run a night or a count: under Prefect if it is installed, and just the same without it.
+"""Run a night or a count: under Prefect if it is installed, otherwise the same without it.
 
-Prefect is loaded, and its temporary server started, once there is work: a night or a count with
-nothing to do ends without either (ADR 22).
+Prefect is loaded, and its temporary server started, only once there is work: a night or a count
+with nothing to do needs neither (ADR 22).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def run_night(
 
     `prefect` None means under Prefect if it is installed: once there is something to solve, in a
     flow run on the server of PREFECT_API_URL, or on a temporary one. A night with nothing to solve
-    is a flow run if it failed and a server is named, which then tells of it.
+    becomes a flow run only if it failed and a server is named, to report it there.
     """
     share_metrics(night.workers)
     from nightgrid.flows.night.night import work_night
@@ -54,7 +54,7 @@ def run_count(
 def _in_flow(
     prefect: bool | None, name: str, shown: Mapping[str, Any], watch: Watch
 ) -> InFlow | None:
-    """Return what runs the rest of a night or a count under Prefect; None: no Prefect is wanted.
+    """Return a function that runs the rest under Prefect; None if Prefect is not wanted.
 
     If Prefect's server does not answer, the rest runs without it, unless `prefect` is True.
     """
@@ -68,7 +68,7 @@ def _in_flow(
             return rest(plain, watch)
         more = {}
         if "PREFECT_LOGGING_LEVEL" not in os.environ:
-            # A night and a count say themselves what they do and what they fail of.
+            # Nights and counts report their own progress and failures.
             more["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
         server.set_environment(**more)
         own = "Prefect's temporary server is starting; --no-prefect does without"
@@ -80,7 +80,7 @@ def _in_flow(
         except server.NoServerError as error:
             if prefect:
                 raise
-            watch.on_note(f"{error}; going on without Prefect")
+            watch.on_note(f"{error}; continuing without Prefect")
             return rest(plain, watch)
         return run_in_flow(name, shown, watch, rest)
 

@@ -1,7 +1,7 @@
-"""Work a count: its four steps as plain functions.
+"""Run a count: its four steps as plain functions.
 
-Each step reads from the lake what is left to do: a count that was killed anywhere is ended by the
-same call.
+Each step reads from the lake what is left to do, so that the same call finishes a count that was
+killed anywhere.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def work_count(
     as_step: AsStep = plain,
     in_flow: InFlow | None = None,
 ) -> CountReport:
-    """Do the four steps and report them; a killed count is ended by the same call.
+    """Run the four steps and report; the same call finishes a killed count.
 
-    The corpus is brought and its plan begun first; if there is something to solve, the rest is run
-    by `in_flow`.
+    The corpus is loaded and its planning started first; if there is something to solve, `in_flow`
+    runs the rest.
 
     Raises TransientError if a later call may succeed, PermanentError if it will not, and
     StoppedError if a signal asked this process to stop or the run is cancelled.
@@ -73,7 +73,7 @@ def work_count(
 
 
 def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:
-    """Bring the corpus into the lake, as far as it is not there.
+    """Load the corpus into the lake, unless it is there already.
 
     Raises PermanentError, before anything is made, for a question that its game does not answer.
     """
@@ -88,14 +88,14 @@ def bring_corpus(settings: CountSettings, watch: Watch = SILENT) -> Corpus:
 
 
 def begun_run(settings: CountSettings, corpus: Corpus) -> str | None:
-    """Name the run that an earlier call has begun and not ended; None without one."""
+    """Return the run that an earlier call has started and not finished; None without one."""
     lake, run_id = settings.lake, run_name(asked_of(settings, corpus), corpus)
     is_open = has_run(lake, run_id) and not read_run_status(lake, run_id).finished
     return run_id if is_open else None
 
 
 def estimate_count(settings: CountSettings, corpus: Corpus) -> PlanPass:
-    """Look what planning and solving would come to; no run is written."""
+    """Estimate the cost of planning and solving; no run is written."""
     return estimate_run(asked_of(settings, corpus), corpus.tables)
 
 
@@ -106,10 +106,10 @@ def solve_count(
     planner: Planner,
     watch: Watch = SILENT,
 ) -> CountReport:
-    """Work the run to its end, whether it is planned already or not; begin the report.
+    """Drive the run to its end, whether it is planned already or not; start the report.
 
-    Raises TransientError when workers or lake stay away, StoppedError after a signal and for
-    a run that is cancelled.
+    Raises TransientError if workers or lake are unavailable, StoppedError after a signal and for a
+    cancelled run.
     """
     report = CountReport(
         corpus=corpus.name,
@@ -157,19 +157,19 @@ def report_count(
     report: CountReport,
     begun_s: float,
 ) -> CountReport:
-    """Complete the report of a count that began at `begun_s`, in monotonic seconds.
+    """Complete the report of a count that started at `begun_s`, in monotonic seconds.
 
-    Figures are of all puzzles of the corpus, whichever runs their results are from. Raises
-    TransientError if retention has dropped results of the corpus meanwhile.
+    Figures cover all puzzles of the corpus, whichever runs answered them. Raises TransientError if
+    retention has dropped results of the corpus meanwhile.
     """
     lake = settings.lake
     run, done = open_run(lake, planned.run_id), read_done(lake, planned.run_id)
     figures = figures_of_puzzles(lake, run.question, corpus.puzzle_ids())
     if figures.jobs < run.job_count + run.answered_count:
         raise TransientError(
-            "answers of this corpus were dropped while it was counted; the same command works them"
+            "answers of this corpus were dropped while it was counted; the same command solves them"
         )
-    # Globs that DuckDB reads.
+    # Globs for DuckDB.
     paths = {"results": "results/*.parquet", "rows": f"{corpus.rows_path}/*.parquet"}
     if settings.ask.kind in ("first", "best", "all"):
         paths["solutions"] = "solutions/*.parquet"
@@ -223,9 +223,9 @@ def attention_of(
 
 
 def contradictions_of(lake: Lake, corpus: Corpus, run: Run) -> list[AttentionItem]:
-    """List the puzzles of a corpus that another version of the solver has answered otherwise.
+    """List the puzzles of a corpus that another version of the solver has answered differently.
 
-    A night tells of the boards that it brings, and once; a count tells of those of its corpus.
+    A night reports the boards that it fetches, once; a count reports those of its corpus.
     """
     found = list(contradictions(lake, run.question))
     if found:
@@ -236,7 +236,7 @@ def contradictions_of(lake: Lake, corpus: Corpus, run: Run) -> list[AttentionIte
 
 
 def _placed(lake: Lake, corpus: Corpus, items: tuple[AttentionItem, ...]) -> list[AttentionItem]:
-    """Name puzzles by their rows in the corpus."""
+    """Replace the ids of puzzles by their rows in the corpus."""
     if corpus.name == LAKE or not items:
         return list(items)
     ids = pa.array([item.puzzle_id for item in items], pa.string())

@@ -1,4 +1,4 @@
-"""What the puzzles of a count came to: statuses, counts, values and costs, summed."""
+"""Figures of the puzzles of a count: statuses, counts, values and costs, summed up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Figures:
     unique: int = 0
     """Rows with a count of exactly 1, which `digits` leaves out."""
     values: Counter[int] = field(default_factory=Counter)
-    """Rows by what their best solution is worth, in games that ask for the fewest of something."""
+    """Rows by the value of their best solution, in games that ask for the fewest of something."""
     states: int = 0
     kernel_ns: int = 0
     largest_count: int | None = None
@@ -82,7 +82,7 @@ class Figures:
 
 
 def figures_of_puzzles(lake: Lake, question: Question, wanted: pa.ChunkedArray) -> Figures:
-    """Add up the results of all puzzles with the ids `wanted`, whichever runs they are from.
+    """Sum up the results of all puzzles with the ids `wanted`, whichever runs answered them.
 
     Takes about 150 bytes of memory a puzzle.
     """

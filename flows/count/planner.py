@@ -1,4 +1,4 @@
-"""Plan a count while workers are at it already."""
+"""Plan a count while workers already solve it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nightgrid.workers.runs.plan.planner import begin_run, extend_run
 from nightgrid.workers.runs.status import is_cancelled, read_run_status
 
 PLAN_WAIT_S = 0.02
-"""Pause before looking again whether there is something to work."""
+"""Pause between checks whether there is something to solve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +30,15 @@ class PlannedCount:
 
     run_id: str
     resumed: bool = False
-    """Whether an earlier call has begun it."""
+    """Whether an earlier call has started it."""
     finished: bool = False
     """Whether nothing is left to do."""
 
 
 class Planner:
-    """Plans a count: in a process of its own, while workers are at it.
+    """Plans a count in a child process, while workers solve it.
 
-    Planning needs room for many puzzles, the driver does not. The process ends with `ending`.
+    Planning needs memory for many puzzles, the driver does not. The process ends with `ending`.
     """
 
     def __init__(self, settings: CountSettings, corpus: Corpus, ending: ExitStack) -> None:
@@ -50,7 +50,7 @@ class Planner:
         """Workers of our own for the corpus's game."""
 
     def start(self, run_id: str) -> None:
-        """Plan what is missing of the run: to the end, or while others work at it.
+        """Plan the rest of the run: completely, or in a process while others solve it.
 
         Raises PermanentError if the words of the count have changed.
         """
@@ -60,11 +60,11 @@ class Planner:
             # Its events go to the log of the driver, not to the terminal.
             pool = self._ending.enter_context(pool_of(1, log_to, log_path()))
             self._planning = pool.submit(_plan, self._settings, self._corpus, run_id)
-            # The process holds much memory, and ends with its plan.
+            # The process uses much memory, which is freed when its plan is complete.
             self._planning.add_done_callback(lambda _: pool.shutdown(wait=False))
 
     def check(self) -> None:
-        """Raise what planning has failed with, if it has."""
+        """Raise the error of the planning process, if it has failed."""
         if self._planning is None or not self._planning.done():
             return
         try:
@@ -74,17 +74,17 @@ class Planner:
 
     @property
     def is_at_it(self) -> bool:
-        """Whether planning goes on."""
+        """Whether planning is in progress."""
         return self._planning is not None and not self._planning.done()
 
 
 def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> PlannedCount:
-    """Begin to plan a count, and wait until there is something to work, or nothing left to do.
+    """Start planning a count; wait until there is something to solve, or nothing left to do.
 
-    Takes up the run that an earlier call has begun. Workers start meanwhile.
+    Continues the run that an earlier call has started. Workers start meanwhile.
     """
     if corpus.is_new:
-        # No earlier call can have answered it: workers will be needed.
+        # No earlier call can have answered it, so workers will be needed.
         planner.workers.begin()
     lake, asking = settings.lake, asked_of(settings, corpus)
     run_id = run_name(asking, corpus)
@@ -92,7 +92,7 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
     finished = known and read_run_status(lake, run_id).finished
     planned = PlannedCount(run_id=run_id, resumed=known, finished=finished)
     if finished or (is_cancelled(lake, run_id) and not settings.resume):
-        # Of a cancelled run the next step says so.
+        # The next step reports a cancelled run.
         return planned
     begin_run(asking, run_id, puzzle_count=corpus.row_count)
     planner.workers.begin()
@@ -106,16 +106,16 @@ def plan_count(settings: CountSettings, corpus: Corpus, planner: Planner) -> Pla
 
 
 def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:
-    """Plan to the end; a lake that fails is tried again for as long as a driver tolerates it.
+    """Plan completely; a failing lake is retried for as long as a driver tolerates it.
 
-    Raises PermanentError if the settings ask for something else than the run answers: each process
-    that plans reads the word list.
+    Raises PermanentError if the settings differ from the question of the run: each process that
+    plans reads the word list.
     """
     asking = asked_of(settings, corpus)
     if run_name(asking, corpus) != run_id:
         raise PermanentError(
             f"{settings.lexicon or 'what is asked'} changed while run {run_id} was planned; "
-            "expected the same words until the plan is complete. The same command begins another "
+            "expected the same words until the plan is complete. The same command starts another "
             "count"
         )
     from nightgrid.workers.driver.drive import Patience

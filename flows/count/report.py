@@ -1,4 +1,4 @@
-"""The report of a count: one sentence, every figure, and how to ask the tables more."""
+"""The report of a count: one sentence, every figure, and how to query the tables further."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.workers.runs.retry_option import Retry
 
 _RETRIED = (Status.POISON, Status.OVER_BUDGET, Status.INVALID)
-"""What --retry works again, in the order of the report."""
+"""Statuses that --retry solves again, in the order of the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +31,22 @@ class CountReport:
     lexicon_id: str = ""
     solver_version: str = ""
     rows: int = 0
-    """Sound puzzles of the corpus, repeated ones included."""
+    """Valid puzzles of the corpus, including repeated ones."""
     quarantined: int = 0
     """Rows of the corpus that broke a rule."""
     run_id: str | None = None
-    """None when every puzzle had its answer before."""
+    """None if every puzzle was answered before."""
     planned: int = 0
-    """Puzzles that had no answer, each once."""
+    """Puzzles without an earlier answer, each once."""
     already_known: int = 0
-    """Puzzles that had one."""
+    """Puzzles with an earlier answer."""
     resumed: bool = False
-    """Whether an earlier call has begun the run."""
+    """Whether an earlier call has started the run."""
     finished_before: bool = False
     """Whether there was nothing left to do."""
     chunks_worked: int = 0
     chunks_found: int = 0
-    """Chunks that earlier calls had worked."""
+    """Chunks that earlier calls had finished."""
     jobs_worked: int = 0
     """Jobs whose answer was completed in this call."""
     failures: int = 0
@@ -55,28 +55,28 @@ class CountReport:
     solve_seconds: float = 0.0
     wall_seconds: float = 0.0
     contradictions: int = 0
-    """Puzzles of the corpus that another version of the solver has answered otherwise."""
+    """Puzzles of the corpus that another version of the solver has answered differently."""
     figures: Figures = field(default_factory=Figures)
-    """Over all puzzles of the corpus."""
+    """For all puzzles of the corpus."""
     lake: str = ""
-    """The lake that it is about."""
+    """The lake of the count."""
     attention: tuple[AttentionItem, ...] = ()
-    """What deserves a look."""
+    """What needs attention."""
     paths: dict[str, str] = field(default_factory=dict)
-    """Where the tables lie: name of the table -> URL or path."""
+    """Name of each table -> its URL or path."""
 
     @property
     def jobs_per_second(self) -> float | None:
-        """Jobs answered per second of solving; None when none was."""
+        """Jobs answered per second of solving; None if there were none."""
         return self.jobs_worked / self.solve_seconds if self.jobs_worked else None
 
     @property
     def states_per_second(self) -> float | None:
-        """States kept per second of solving; None when nothing was worked."""
+        """States kept per second of solving; None if nothing was solved."""
         return self.states_worked / self.solve_seconds if self.chunks_worked else None
 
     def nothing_to_do(self) -> str:
-        """Write in one sentence that all was answered before, or given up."""
+        """Return a sentence that everything was answered before, or given up."""
         puzzles = f"{self.planned + self.already_known:,} {self.game} puzzles of {self.corpus}"
         left = [status for status in _RETRIED if self.figures.statuses[status]]
         if left:
@@ -104,7 +104,7 @@ class CountReport:
         return bool(looks or any(self.figures.statuses[s] for s in unsettled))
 
     def line(self) -> str:
-        """Write in one line what the count came to."""
+        """Summarize the count in one line."""
         different = self.planned + self.already_known
         statuses = self.figures.statuses
         rate = self.jobs_per_second
@@ -113,7 +113,7 @@ class CountReport:
             *([f"{statuses[Status.POISON]:,} POISON"] if self.poisoned else []),
             f"{self.rows:,} puzzle{'' if self.rows == 1 else 's'}"
             + (f", {different:,} different" if different != self.rows else "")
-            + (f" ({self.already_known:,} known already)" if self.already_known else ""),
+            + (f" ({self.already_known:,} already known)" if self.already_known else ""),
             f"{statuses[Status.SOLVED]:,} solved",
             f"{statuses[Status.UNSOLVABLE]:,} unsolvable",
             *(f"{statuses[s]:,} {s.replace('_', ' ')}" for s in some if statuses[s]),
@@ -124,20 +124,20 @@ class CountReport:
         return f"{self.game}: {', '.join(parts)}"
 
     def attention_sections(self) -> list[tuple[str, list[str]]]:
-        """Write what needs attention: headings with their lines."""
+        """Return what needs attention: headings with their lines."""
         figures = {**self.figures.statuses, QUARANTINE: self.quarantined}
         figures[CONTRADICTION] = self.contradictions
         return attention_sections(self.attention, figures, self.game, self.lake)
 
     def query(self) -> str:
-        """Write a question to the lake: which boards of the corpus have the most solutions."""
-        # Where nothing was counted, boards are grouped by what they cost.
+        """Return a query: which boards of the corpus have the most solutions."""
+        # If nothing was counted, boards are ordered by cost.
         counted = self.ask != "first" and self.figures.largest_count is not None
         figure = "count" if counted else "kernel_ns"
         same = {"ask": self.ask, "rules": self.rules, "lexicon_id": self.lexicon_id}
         same |= {"solver_version": self.solver_version}
         if self.corpus == LAKE:
-            # It has no rows of its own, and its boards have dates.
+            # Such a corpus has no rows of its own, and its boards have dates.
             source, place = "puzzles left join editions using (game, puzzle_id)", "date, level"
             same = {"game": self.game, **same}
         else:
@@ -153,7 +153,7 @@ class CountReport:
         )
 
     def command(self) -> str:
-        """Write the question as a command for a shell."""
+        """Return the query as a shell command."""
         query = self.query()
         quoted = shlex.quote(query) if set(query) & set('"\\$`!') else f'"{query}"'
         return f"nightgrid query {quoted} --lake {shlex.quote(self.lake)}"
@@ -174,7 +174,7 @@ class CountReport:
         return figures_table(figures)
 
     def to_json(self) -> dict[str, Any]:
-        """Write the report as a JSON object."""
+        """Return the report as a JSON object."""
         figures = self.figures
         fields = {
             name.name: getattr(self, name.name)
@@ -200,10 +200,10 @@ class CountReport:
 
 
 def _sql(text: str) -> str:
-    """Write a text as SQL has it."""
+    """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def _rate(number: float) -> str:
-    """Write how many a second: to two digits where they are few."""
+    """Format a rate, with two digits if it is low."""
     return f"{number:,.0f}" if number >= 10 or not number else f"{number:.2g}"

@@ -1,4 +1,4 @@
-"""What a count is: its settings, the game it is bound to, and the name of its run."""
+"""The settings of a count, the game bound to them, and the name of its run."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountSettings(RunSettings):
-    """One count. Raises PermanentError for a value that no count can have."""
+    """Settings of one count. Raises PermanentError for an invalid value."""
 
     corpus: str
     """A folder of payloads, a Parquet file or folder, `lake`, or a generator spec."""
     game: str | None = None
-    """None: what the corpus holds."""
+    """None: the ask that fits the corpus."""
     ask: Ask = field(default_factory=lambda: Ask(kind="count"))
     rules: str = ""
-    """Rules that differ from the game's own, as name=value with spaces between them."""
+    """Rules that differ from the game's own, as name=value separated by spaces."""
     lexicon: str | None = None
-    """A word list for a game of words; None: the default lexicon, or a board's own words."""
+    """A word list for a word game; None: the default lexicon, or a board's own words."""
     resume: bool = False
-    """Go on with a run that is cancelled."""
+    """Continue a cancelled run."""
     retry: Retry | None = None
-    """Which puzzles are worked again that an earlier run gave up within this budget."""
+    """Which puzzles are solved again that an earlier run gave up within this budget."""
 
     def __post_init__(self) -> None:
         RunSettings.__post_init__(self)
@@ -52,8 +52,8 @@ class CountSettings(RunSettings):
     def check_question(self, game: str) -> None:
         """Raise PermanentError for an ask, rules or words that the game does not have.
 
-        Cheap, so that it can be asked before a corpus is made: nothing that solves is loaded, and
-        of a word list only its lines are read.
+        Cheap enough to call before a corpus is generated: it loads no solver, and reads only the
+        lines of a word list.
         """
         check_ask(self.ask, game)
         check_rules(self.rules, game)
@@ -66,12 +66,12 @@ class CountSettings(RunSettings):
         check_word_list(self.lexicon)
 
     def way_on(self, run_id: str, *, cancelled: bool) -> str:  # noqa: ARG002
-        """Write which command goes on."""
-        return f"the same command {'with --resume ' if cancelled else ''}goes on"
+        """Return the command that continues."""
+        return f"the same command {'with --resume ' if cancelled else ''}continues"
 
 
 def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
-    """Return what a count asks of a corpus: its game is bound to the rules and words of it."""
+    """Return the question of a count about a corpus, with the game bound to its rules and words."""
     from nightgrid.workers.runs.plan.plan_pass import Asking
 
     words: Lexicon | str | None = settings.lexicon
@@ -107,10 +107,10 @@ def run_name(asking: Asking, corpus: Corpus) -> str:
 
 
 def _lacks_answers(asking: Asking, corpus: Corpus) -> bool:
-    """Return whether puzzles have to be worked: again, or since answers were dropped or lost."""
+    """Return whether puzzles need solving: to retry, or since answers were dropped or lost."""
     from nightgrid.workers.runs.job_keys import name_jobs, read_answers
 
-    # What is given up and too long a listing are answers, too: a run ends with them.
+    # Jobs given up and too long listings count as answered: a run ends with them.
     again = statuses_of(asking.retry)
     known = read_answers(asking.lake, asking.question, asking.budget, again=again)
     named = (name_jobs(asking.question, ids) for ids in corpus.puzzle_ids().chunks)

@@ -1,1 +1,1 @@
-"""What is wrong with the files of a lake, and what can be mended of it."""
+"""Check, repair and prune the files of a lake."""

@@ -1,4 +1,4 @@
-"""Check a lake: read every file, compare what they say of one another, change nothing."""
+"""Check a lake: read every file and compare them with each other, without writing."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ JOB = ("job_id", "run_id")
 """Columns that tell result rows apart."""
 Fault = Literal["damaged", "newer", "lost", "unreadable"]
 OnFile = Callable[[int, int], None]
-"""Gets how many files were read, of how many."""
+"""Called with the number of files read, and their total."""
 
 
 class Mend(StrEnum):
-    """What `repair` does about a file; each is a sentence for people."""
+    """How `repair` fixes a file; each is a sentence for people."""
 
     ASIDE = "it is moved away; the next night, count or request that needs it makes it again"
     RAW = "it is moved away and made again from the raw payloads"
@@ -70,41 +70,41 @@ KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
         (rf"({'|'.join(REMADE)})/.+\.(json|parquet)", Mend.ASIDE),
     )
 )
-"""Every kind of file that is read; the first pattern that matches counts. Others are left alone."""
+"""Every kind of file that is read; the first matching pattern wins. Other files are ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What is wrong with one file."""
+    """A fault of one file."""
 
     path: str
     fault: Fault
-    """`damaged`: it does not hold what was written. `newer`: a later version wrote it. `lost`:
-    other files say that there should be more. `unreadable`: this process may not read it."""
+    """`damaged`: its content is not what was written. `newer`: a later version wrote it. `lost`:
+    other files show that there should be more. `unreadable`: this process may not read it."""
     what: str
     """One sentence."""
     mend: Mend | None = None
-    """What `repair` does about it; None: it refuses while the file is there."""
+    """How `repair` fixes it; None: it refuses to run while the file is there."""
 
     @property
     def can_mend(self) -> bool:
-        """Whether `repair` does something about it."""
+        """Whether `repair` can fix it."""
         return self.mend not in (None, Mend.PERSON)
 
     @property
     def advice(self) -> str:
-        """What is done about it, or is to be done."""
+        """Return what is done about it, or what to do."""
         return self.mend or "repair changes nothing while it is there"
 
     def to_json(self) -> dict[str, Any]:
-        """Write it for programs."""
+        """Return it as a JSON object."""
         mend = None if self.mend is None else self.mend.name.lower()
         told = {"path": self.path, "fault": self.fault, "what": self.what}
         return {**told, "advice": self.advice, "mend": mend}
 
 
 def kind_of(path: str) -> tuple[Mend, dict[str, str]] | None:
-    """Return what mends a file, and the names in its path; None for a foreign file."""
+    """Return how to fix a file, and the names in its path; None for a foreign file."""
     for pattern, mend in KINDS:
         if match := pattern.match(path):
             return mend, match.groupdict()
@@ -112,9 +112,9 @@ def kind_of(path: str) -> tuple[Mend, dict[str, str]] | None:
 
 
 def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Iterator[Finding]:
-    """Read every file of a lake; yield what is wrong with it, file by file, then across files.
+    """Read every file of a lake; yield faults file by file, then faults across files.
 
-    Nothing is written. Files that are gone when they are to be read are passed over.
+    Writes nothing. Skips files that disappear before they are read.
     """
     paths = lake.list("")
     faults: set[Fault] = set()
@@ -125,7 +125,7 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
             faults.add(found.fault)
             yield found
     on_file(len(paths), len(paths))
-    # What is lost cannot be told while files cannot be read.
+    # Losses cannot be detected while files are unreadable.
     if not faults & {"damaged", "newer", "unreadable"}:
         yield from _lost_rows(lake)
         yield from _lost_bodies(lake, paths)
@@ -137,7 +137,7 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
 
 
 def check_file(lake: Lake, path: str) -> Finding | None:
-    """Read one file; None: nothing is wrong with it, or it is gone."""
+    """Read one file; return None if it has no fault, or is gone."""
     known = kind_of(path)
     if known is None:
         return None
@@ -156,7 +156,7 @@ def check_file(lake: Lake, path: str) -> Finding | None:
 
 
 def _read(lake: Lake, path: str, names: dict[str, str]) -> None:
-    """Read a file whole. Raises PermanentError if it does not hold what was written."""
+    """Read a whole file. Raises PermanentError if its content is not what was written."""
     if path.endswith(".parquet"):
         with lake.open_parquet(path) as file:
             for number in range(file.num_row_groups):
@@ -168,7 +168,7 @@ def _read(lake: Lake, path: str, names: dict[str, str]) -> None:
         if hashlib.sha256(lake.read_bytes(path)).hexdigest() != sha:
             raise DamagedFileError(f"{path} is damaged: it has changed since it was received")
     elif lexicon := names.get("lexicon"):
-        # Imported here: reading words takes longer than all else.
+        # Imported here because reading words takes longer than everything else.
         from nightgrid.solvers.lexicon.compile import digest_of
 
         if digest_of(lake.read_bytes(path)) != lexicon:
@@ -176,7 +176,7 @@ def _read(lake: Lake, path: str, names: dict[str, str]) -> None:
 
 
 def _lost_rows(lake: Lake) -> Iterator[Finding]:
-    """Compare editions, puzzles and quarantine with what was received."""
+    """Compare editions, puzzles and quarantine with the received payloads."""
     for game in GAMES:
         if not lake.exists(raw_folder(game)):
             continue
@@ -189,7 +189,7 @@ def _lost_rows(lake: Lake) -> Iterator[Finding]:
 
 
 def _lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:
-    """Compare the payloads that were seen with the files that are there; one finding a game."""
+    """Compare the payloads that were seen with the existing files; yield one finding a game."""
     for game in GAMES:
         gone = sorted(RawArchive(lake, game).body_paths().difference(paths))
         if gone:
@@ -201,7 +201,7 @@ def _lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:
 
 
 def lost_results(lake: Lake, paths: list[str]) -> Iterator[Finding]:
-    """Compare the results with what the runs that have ended say that they wrote."""
+    """Compare the results with the row counts that finished runs recorded."""
     there = rows_by_run(lake, paths)
     for run_id, wanted in ended_runs(lake, paths).items():
         rows = there.get(run_id, 0)

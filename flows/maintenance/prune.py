@@ -1,13 +1,13 @@
-"""Retention: an age for each kind of file, which lists what is older, and then deletes it.
+"""Retention: list everything older than the age for its kind of file, then delete it.
 
-- `results`: result rows, with their solutions, that nothing asks for any more: of boards that no
-  night has brought, and of earlier versions of the solver where the present one has answered as
-  well. With the last row about a puzzle of a question goes the puzzle.
-- `corpora`: corpora that no run reads; the same count makes them again.
+- `results`: result rows, with their solutions, that are obsolete: of boards that no night has
+  fetched, and of earlier versions of the solver if the present one has answered too. A puzzle goes
+  with the last row about it.
+- `corpora`: corpora that no run reads; the same count generates them again.
 - `runs`: folders of runs that have ended; their results stay.
-- `damaged`: what a repair has moved away.
+- `damaged`: files that a repair has moved away.
 
-The present answers about boards of nights stay, and all that nights have received.
+Current answers about the boards of nights stay, and everything that nights have received.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from nightgrid.workers.runs.run_files import folder as run_folder
 from nightgrid.workers.upkeep import ends_of_runs, old_runs, prune_runs
 
 UNSETTLED = dt.timedelta(days=2)
-"""Puzzles whose files are younger may be of a job that is not planned yet: they stay."""
+"""Puzzles in younger files may belong to a job that is not planned yet, so they stay."""
 _JOB = ("job_id", "run_id")
 _QUESTION = ("puzzle_id", "ask", "rules", "lexicon_id")
 _COLUMNS = tuple(dict.fromkeys((*_JOB, *_QUESTION, "game", "solver_version", *RESULT_FILES.same)))
@@ -53,20 +53,20 @@ _COLUMNS = tuple(dict.fromkeys((*_JOB, *_QUESTION, "game", "solver_version", *RE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Old:
-    """Something that is older than it is to be kept."""
+    """Items past their retention."""
 
     table: str
     count: int
     noun: str
-    """What is counted: `ended runs`."""
+    """Noun for the count: `ended runs`."""
     paths: list[str] = field(default_factory=list)
-    """Files and folders that go as a whole."""
+    """Files and folders that are deleted as a whole."""
     freed_bytes: int = 0
-    """Bytes of these; rows that go out of larger files are not counted."""
+    """Their size in bytes; rows deleted from larger files are not included."""
     delete: Callable[[], object]
 
     def to_json(self) -> dict[str, Any]:
-        """Write it for programs."""
+        """Return it as a JSON object."""
         names = ("table", "count", "noun", "paths", "freed_bytes")
         return {name: getattr(self, name) for name in names}
 
@@ -78,10 +78,10 @@ def prune_lake(
     dry_run: bool = False,
     now: dt.datetime | None = None,
 ) -> Iterator[Old]:
-    """List what is older than it is to be kept, and delete it unless it is a dry run.
+    """List everything past its retention, and delete it unless it is a dry run.
 
-    `keep_days` has names of TABLES. Killed anywhere, the same call goes on. Raises TransientError
-    while a night is at work on the lake.
+    `keep_days` maps names of TABLES to days. Killed anywhere, the same call continues. Raises
+    TransientError while a night is running on the lake.
     """
     now = now or dt.datetime.now(dt.UTC)
     with nullcontext() if dry_run else maintaining(lake):
@@ -96,7 +96,7 @@ def prune_lake(
 def _whole(
     lake: Lake, table: str, noun: str, paths: list[str], delete: Callable[[], object]
 ) -> Iterator[Old]:
-    """Make one entry of files and folders that go as a whole; none without any."""
+    """Return one entry of files and folders to delete as a whole; nothing if there are none."""
     if paths:
         freed = _bytes_in(lake, paths)
         yield Old(
@@ -121,7 +121,7 @@ def _old_damaged(lake: Lake, before: dt.datetime) -> Iterator[Old]:
 
 
 def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
-    """Find corpora; none while a run goes on: it may read one."""
+    """Find corpora; none while a run is unfinished, since it may read one."""
     limit_ns = _unix_ns(before)
     old = [
         path
@@ -136,13 +136,13 @@ def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
 def _delete_corpora(lake: Lake, folders: list[str]) -> None:
     for path in folders:
         info = corpus_info_path(path.removeprefix(f"{CORPORA}/"))
-        # It counts as not complete first.
+        # Deleted first, so that the corpus counts as incomplete.
         lake.delete(info)
         lake.delete_folder(path, last=info)
 
 
 def _old_results(lake: Lake, before: dt.datetime) -> Iterator[Old]:
-    """Find rows of results by game."""
+    """Find old result rows by game."""
     ends = ends_of_runs(lake)
     for game in sorted(GAMES):
         rows, is_old = _result_rows(lake, game, ends, before)
@@ -168,16 +168,16 @@ TABLES: dict[str, Callable[[Lake, dt.datetime], Iterator[Old]]] = {
     "runs": _old_runs,
     "damaged": _old_damaged,
 }
-"""What finds what is older than a time, by the name after `--keep`."""
+"""Functions that find items older than a time, by the name after `--keep`."""
 
 
 def _result_rows(
     lake: Lake, game: str, ends: Mapping[str, int | None], before: dt.datetime
 ) -> tuple[pa.Table, pa.ChunkedArray]:
-    """Read the result rows of a game, perhaps some twice, and which of them are old.
+    """Read the result rows of a game, maybe some twice, and which of them are old.
 
-    A row is as old as the end of its run, or as its file where the run is gone: it may be older,
-    and is never younger. Raises DamagedFileError.
+    The age of a row is that of the end of its run, or of its file if the run is gone: a row may be
+    older, never younger. Raises DamagedFileError.
     """
     limit_ns = _unix_ns(before)
     there = pa.array(sorted(ends), pa.string())
@@ -188,7 +188,7 @@ def _result_rows(
     stamps = lake.stamps(RESULT_FILES.path)
     for path in (path for paths in listings(lake, RESULT_FILES) for path in paths):
         is_file_old = path in stamps and stamps[path][1] < limit_ns
-        # A file that is gone was merged meanwhile: the folder is listed again.
+        # The file was merged meanwhile: the folder is listed again.
         with suppress(MissingFileError):
             for table in lake.scan_file(path, RESULTS, _COLUMNS):
                 rows = table.filter(pc.equal(table.column("game"), game))
@@ -201,10 +201,10 @@ def _result_rows(
 
 
 def _unasked(lake: Lake, game: str, rows: pa.Table) -> pa.ChunkedArray:
-    """Return which rows no night asks for.
+    """Return which rows are obsolete.
 
-    They are of a board that no night has brought, or of an earlier version of the solver where the
-    present one has answered as well.
+    They belong to a board that no night has fetched, or to an earlier version of the solver if the
+    present one has answered too.
     """
     ranks = game_plug(game).answers(MEANT)
     present = [game_named(game).solver_version]
@@ -217,7 +217,7 @@ def _unasked(lake: Lake, game: str, rows: pa.Table) -> pa.ChunkedArray:
 
 
 def _published(lake: Lake, game: str) -> pa.Array:
-    """Read the ids of the boards that nights have brought, those of earlier editions too."""
+    """Read the ids of the boards that nights have fetched, including those of earlier editions."""
     editions = lake.read_table(editions_path(game), EDITIONS, [PUZZLE_ID])
     boards = read_puzzle_table(lake, game, [PUZZLE_ID])
     chunks = editions.column(PUZZLE_ID).chunks + boards.column(PUZZLE_ID).chunks
@@ -225,7 +225,7 @@ def _published(lake: Lake, game: str) -> pa.Array:
 
 
 def _delete_rows(lake: Lake, game: str, going: pa.Table, staying: pa.Table) -> None:
-    """Delete rows after what rests on them: the folders of their runs would make them again."""
+    """Delete rows, but first the folders of their runs, which would restore them."""
     prune_runs(lake, sorted(set(going.column("run_id").to_pylist())))
     drop_rows(lake, SOLUTION_FILES, _JOB, pc.unique(keys_in(going, _JOB)))
     for job_id, run_id in zip(*(going.column(name).to_pylist() for name in _JOB), strict=True):
@@ -236,7 +236,7 @@ def _delete_rows(lake: Lake, game: str, going: pa.Table, staying: pa.Table) -> N
     ids = ids.filter(pc.invert(pc.is_in(ids, value_set=staying.column(PUZZLE_ID))))
     settled = _older(lake, ASKED_FILES.path, dt.datetime.now(dt.UTC) - UNSETTLED)
     drop_rows(lake, ASKED_FILES, (ASKED_FILES.key,), ids, paths=settled)
-    # The next night compares what is left.
+    # The next night compares the remaining rows.
     write_state(lake, game, COMPARED, {})
 
 
@@ -247,7 +247,7 @@ def _older(lake: Lake, place: str, before: dt.datetime) -> list[str]:
 
 
 def _bytes_in(lake: Lake, folders: Iterable[str]) -> int:
-    """Add up what lies in folders, and files as they are."""
+    """Return the total size of folders, and of files among them."""
     found = ((lake.stamp(path), lake.sizes(path)) for path in folders)
     return sum(sum(sizes.values()) if sizes else stamp[0] if stamp else 0 for stamp, sizes in found)
 

@@ -1,7 +1,7 @@
-"""Mend what a check has found, or make all tables of a lake again from the payloads.
+"""Repair the faults that a check has found, or rebuild all tables of a lake from the payloads.
 
-Every step leaves the lake readable: a repair that is killed anywhere is ended by the next one.
-Answers are kept: an answer belongs to a board, and the same board has the same id.
+Every step leaves the lake readable, and the next repair finishes one that was killed. Answers are
+kept: an answer belongs to a board, and the same board has the same id.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from nightgrid.workers.lease import Lease, check_held, holding
 from nightgrid.workers.runs.finishing.ended import set_run_aside
 
 LEASE = "night"
-"""A repair writes what nights write: only one of both is at work."""
+"""A repair writes the same files as nights, so they exclude each other."""
 ROUNDS_MAX = 3
-"""Checks of one repair: what was made again may show what else is lost."""
+"""Checks of one repair: rebuilt files may reveal further losses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mended:
-    """What a repair did about one file."""
+    """The outcome of a repair for one file."""
 
     path: str
     mended: bool
-    """Whether nothing is wrong with it any more."""
+    """Whether it has no fault any more."""
     what: str
     """One sentence: what was done, or why nothing could be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuilt:
-    """The tables of one game, made again."""
+    """The rebuilt tables of one game."""
 
     game: str
     editions: int
@@ -61,14 +61,14 @@ class Rebuilt:
 
 def maintaining(lake: Lake) -> AbstractContextManager[Lease]:
     """Hold the lease of nights while the body runs. Raises TransientError while another has it."""
-    return holding(lake, LEASE, f"a night or a repair is at work on the lake {lake.url}")
+    return holding(lake, LEASE, f"a night or a repair is running on the lake {lake.url}")
 
 
 def rebuild_lake(lake: Lake, games: Collection[str] = ()) -> Iterator[Rebuilt]:
-    """Make the tables of games again, of all games unless some are named; yield each game.
+    """Rebuild the tables of some games, or of all games if none are named; yield each game.
 
-    Killed anywhere, the same call ends it. Raises PermanentError for a game without payloads,
-    TransientError while a night is at work on the lake.
+    Killed anywhere, the same call finishes it. Raises PermanentError for a game without payloads,
+    TransientError while a night is running on the lake.
     """
     found = [game for game in sorted(GAMES) if lake.exists(raw_folder(game))]
     missing = sorted(set(games) - set(found))
@@ -82,11 +82,11 @@ def rebuild_lake(lake: Lake, games: Collection[str] = ()) -> Iterator[Rebuilt]:
 
 
 def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Iterator[Mended]:
-    """Mend what can be mended; yield what was done, and what is left to a person.
+    """Repair every fault that can be fixed; yield what was done, and what is left to a person.
 
-    A second repair finds nothing more to do. Raises NewerSchemaError, before anything is changed,
-    for a lake that a later version has written, LakeRefusesError for one with a file that this
-    process may not read, TransientError while a night is at work on it.
+    A second repair finds nothing more to do. Raises NewerSchemaError, before changing anything, for
+    a lake that a later version has written, LakeRefusesError for one with a file that this process
+    may not read, TransientError while a night is running on it.
     """
     with maintaining(lake):
         findings = _readable(lake, on_file)
@@ -101,7 +101,7 @@ def repair_lake(lake: Lake, on_file: OnFile = lambda _done, _total: None) -> Ite
 
 
 def _readable(lake: Lake, on_file: OnFile) -> list[Finding]:
-    """Check a lake. Raises what a repair refuses."""
+    """Check a lake. Raises the errors that prevent a repair."""
     findings = list(check_lake_files(lake, on_file))
     for found in findings:
         if found.fault == "newer":
@@ -126,12 +126,12 @@ def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:
     for game in sorted(games):
         if lake.exists(raw_folder(game)):
             report = normalise(lake, game=game, rebuild=True)
-            what = f"made again from the raw payloads of {game}: {report.edition_count:,} editions"
+            what = f"rebuilt from the raw payloads of {game}: {report.edition_count:,} editions"
             yield Mended(path=raw_folder(game), mended=True, what=what)
 
 
 def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
-    """Move a damaged file away, and with it what says that it is whole; return the place."""
+    """Move a damaged file away, with the file that marks it as complete; return the place."""
     if found.mend is Mend.RUN:
         return set_run_aside(lake, names["run"])
     if found.mend is Mend.CORPUS:

@@ -1,7 +1,7 @@
-"""Work a night: the six steps of each game, and what fails for one game kept from the others.
+"""Run a night: six steps for each game, with the failures of one game kept from the others.
 
-Each step reads from the lake what is left to do: a night that was killed anywhere is ended by the
-same call, and it does only the rest. Steps add what they find to the game's report.
+Each step reads from the lake what is left to do, so that the same call finishes a night that was
+killed anywhere. Steps add their figures to the game's report.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from nightgrid.workers.upkeep import tidy
 log = get_logger("nightgrid.night")
 NIGHT_ID_CHARS = 12
 PAGE_WRITER = "nightgrid.service.report.page"
-"""The module whose `write_nightly_report` gets the lake. Drawing is two floors up, so that it is
-named here, and imported when a night has ended, as Celery does with the modules of tasks."""
+"""Module whose `write_nightly_report` is called with the lake. Drawing is two floors up, so the
+module is named here and imported after a night, as Celery does with task modules."""
 
 
 def work_night(
@@ -53,20 +53,20 @@ def work_night(
     as_step: AsStep = plain,
     in_flow: InFlow | None = None,
 ) -> NightReport:
-    """Do the six steps of every game and report them; a killed night is ended by the same call.
+    """Run the six steps of every game and report; the same call finishes a killed night.
 
-    First all sources are fetched and all games planned, then all are solved one after the other
-    by the same workers: those of our own load only games that have something to solve. Once that
-    is known, the rest is run by `in_flow`, if there is work or a game failed. A source that is
-    missing, fails or gives only payloads that cannot be read, and whatever else goes wrong with
-    one of several games, costs that game alone.
+    First all sources are fetched and all games planned, then all are solved one after the other by
+    the same workers; our own workers load only games that have something to solve. Once that is
+    known, `in_flow` runs the rest if there is work or a game failed. When there are several games,
+    a source that is missing, fails or gives only unreadable payloads, and any other error of one
+    game, affects only that game.
 
-    Raises NightFailedError at the end if a game failed, StoppedError if a signal asked this
-    process to stop or a run is cancelled, TransientError while another process has the lake's
-    night, and whatever goes wrong with the only game of a night.
+    Raises NightFailedError at the end if a game failed, StoppedError if a signal asked this process
+    to stop or a run is cancelled, TransientError while another process holds the lake's night, and
+    any error of the only game of a night.
     """
     begun, name = time.monotonic(), uuid.uuid4().hex[:NIGHT_ID_CHARS]
-    # A mistyped source leaves no lake.
+    # A mistyped source creates no lake.
     check_sources(night, watch)
     with night_alone(night), bound_contextvars(night=name), span("night", night=name):
         games = [_GameWork(night, game, as_step) for game in night.games]
@@ -90,7 +90,8 @@ def work_night(
                         work.solve(as_step, workers, watch)
                         solved.append(work)
             finally:
-                # Before gold is made: the next night is idle if results stay as gold saw them.
+                # Before gold is written: the next night is idle if results do not change after gold
+                # read them.
                 tidy(night.lake, night.workers.runs_kept_days)
                 for work in solved:
                     work.finish(as_step)
@@ -112,20 +113,20 @@ def work_night(
 
 @contextmanager
 def night_alone(night: NightSettings) -> Iterator[None]:
-    """Hold the lease of nights. Raises TransientError while another process has it, on any host.
+    """Hold the lease of nights. Raises TransientError while another process on any host has it.
 
-    A folder that is missing is made first; PermanentError names one that cannot be.
+    A missing folder is created first; PermanentError if that fails.
     """
     if is_missing(night.workers.lake):
         make_folder(night.workers.lake)
-    with holding(night.lake, NIGHT, f"another night is at work on the lake {night.workers.lake}"):
+    with holding(night.lake, NIGHT, f"another night is running on the lake {night.workers.lake}"):
         yield
 
 
 def check_sources(night: NightSettings, watch: Watch) -> None:
-    """Look whether every source is one, and tell at once of those that are none.
+    """Validate every source, and report invalid ones at once.
 
-    Raises PermanentError when that of the only game is none.
+    Raises PermanentError if the source of the only game is invalid.
     """
     for game in night.games:
         try:
@@ -137,9 +138,9 @@ def check_sources(night: NightSettings, watch: Watch) -> None:
 
 
 def _write_page(night: NightSettings, done: NightReport, watch: Watch) -> None:
-    """Write the report of the lake, if the settings say so; what fails costs the report alone.
+    """Write the report of the lake if the settings ask for it; an error only costs the report.
 
-    A night that found nothing leaves the one that is there: it is to cost next to nothing.
+    A night that found nothing keeps the existing report, since it should cost next to nothing.
     """
     if not night.workers.night_report:
         return
@@ -155,7 +156,7 @@ def _write_page(night: NightSettings, done: NightReport, watch: Watch) -> None:
 
 
 def _log_end(report: GameReport) -> None:
-    """Log how a game ended. An idle night logs nothing: its reports in the lake are its word."""
+    """Log how a game ended. An idle night logs nothing; its reports in the lake are enough."""
     if report.failed:
         log.error("game failed", game=report.game, why=report.failure or report.source_trouble)
     if report.new_payloads or report.planned or report.known_poison:
@@ -166,7 +167,7 @@ def _log_end(report: GameReport) -> None:
 
 
 class _GameWork:
-    """The steps of one game of a night, and its report as far as they have come."""
+    """The steps of one game of a night, and its report so far."""
 
     def __init__(self, night: NightSettings, game: NightGame, as_step: AsStep) -> None:
         self.game = game
@@ -179,7 +180,7 @@ class _GameWork:
         self._seconds = 0.0
 
     def fetch(self) -> None:
-        """Fetch; without a source, go on with what the lake has."""
+        """Fetch payloads; without a source, continue with what the lake has."""
         do = self._as_step
         with self._timed(), self._spared("source_trouble", source_failed=True):
             self.report = do("fetch", fetch)(self._night, self.game, self.report)
@@ -192,7 +193,7 @@ class _GameWork:
             self.report, self._planned = do("plan", plan)(night, game, self.report)
 
     def solve(self, do: AsStep, workers: OwnWorkers, watch: Watch) -> None:
-        """Solve what is planned."""
+        """Solve the planned runs."""
         night, game = self._night, self.game
         if self._planned is not None:
             with self._timed(), self._spared("failure"):
@@ -201,7 +202,7 @@ class _GameWork:
                 )
 
     def finish(self, do: AsStep) -> None:
-        """Aggregate and file the report; if the game has failed, only file it."""
+        """Aggregate and write the report; if the game has failed, only write the report."""
         night, game = self._night, self.game
         if self._planned is not None and not self.report.failure:
             with self._timed(), self._spared("failure"):
@@ -220,7 +221,7 @@ class _GameWork:
 
     @contextmanager
     def _spared(self, field: str, what: str = "", **more: bool) -> Iterator[None]:
-        """Put what goes wrong into the report, where there are other games to go on with."""
+        """Record an error in the report if there are other games to continue with."""
         try:
             yield
         except StoppedError:

@@ -1,4 +1,4 @@
-"""Plan what a night has to solve of a game: the boards of the lake that are not answered."""
+"""Plan what a night has to solve of a game: the unanswered boards of the lake."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from nightgrid.workers.runs.retry_option import Retry, statuses_of
 
 
 def note_run(lake: Lake, game: str, ask: Ask, run_id: str | None) -> None:
-    """Note the run that a night has begun, in the state of the game; None when it has ended.
+    """Record the run that a night has started in the state of the game; None once it has ended.
 
-    A night that finds new puzzles would plan another run and leave the work done for this one
-    behind.
+    Otherwise a night that finds new puzzles would plan another run and abandon the work done for
+    this one.
     """
     write_state(lake, game, f"begun {ask}", {"run_id": run_id}, durable=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRun:
-    """What is left to solve of one ask."""
+    """The rest to solve of one ask."""
 
     question: Question
     known: int
-    """Jobs that the lake had answered, or given up."""
+    """Jobs that the lake had answered or given up."""
     run: Run | None = None
-    """The run that answers the others; None if there are none."""
+    """The run for the others; None if there are none."""
     resumed: bool = False
-    """Whether an earlier night began it."""
+    """Whether an earlier night started it."""
 
     @property
     def jobs(self) -> int:
-        """Jobs of the run."""
+        """Number of jobs of the run."""
         return 0 if self.run is None else self.run.job_count
 
     @property
@@ -60,8 +60,8 @@ class PlannedRun:
 
 
 def bound_game(night: NightSettings, game: NightGame, ask: Ask | None = None) -> Game[Any, Any]:
-    """Bind a game to the rules and the lexicon of a night, as an ask needs it."""
-    # What ranks knows the game's own rules alone, and has words of its own.
+    """Bind a game to the rules and the lexicon of a night, for an ask."""
+    # The ranker only supports the game's own rules, and has words of its own.
     rules = "" if ask is not None and ask.kind == "meant" else game.rules
     return bind_game(game.game, rules, game.lexicon, night.lake, ask)
 
@@ -69,10 +69,10 @@ def bound_game(night: NightSettings, game: NightGame, ask: Ask | None = None) ->
 def plan_ask(
     night: NightSettings, game: Game[Any, Any], ask: Ask, retry: Retry | None
 ) -> PlannedRun:
-    """Resume the run that an earlier night has begun, or plan the boards without an answer.
+    """Resume the run that an earlier night has started, or plan the unanswered boards.
 
-    While results and boards are the files that they were when each board had an answer that no
-    budget changes, neither is read: nothing is to be planned.
+    If no file of results and boards has changed since each board had a final answer, neither is
+    read: there is nothing to plan.
     """
     lake, question = night.lake, question_of(game, ask)
     begun = _begun_run(night, question)
@@ -87,7 +87,7 @@ def plan_ask(
         files=[editions_path(game.name)] if ask.kind == "meant" else [],
     )
     again = statuses_of(retry)
-    # What was invalid counted as answered then.
+    # Invalid boards counted as answered then.
     saved = None if Status.INVALID in again else fingerprint.saved_result()
     if saved is not None:
         return PlannedRun(question=question, known=saved["known"])
@@ -104,7 +104,7 @@ def plan_ask(
     answers = asking.read_answers()
     puzzles, known = _open_boards(lake, question, answers)
     if not len(puzzles):
-        # Damaged results are to be named every night.
+        # Damaged results have to be reported every night.
         if not any(path.startswith(RESULTS_FOLDER) for path in skipped_files()):
             fingerprint.save({"known": known})
         return PlannedRun(question=question, known=known)
@@ -125,7 +125,7 @@ def _open_boards(lake: Lake, question: Question, answers: Answers) -> tuple[pa.T
 
 
 def _begun_run(night: NightSettings, question: Question) -> Run | None:
-    """Find the run that a killed night has left, if it still answers what this night asks."""
+    """Return the run that a killed night has left, if it still answers this night's question."""
     lake = night.lake
     noted = read_state(lake, question.game, f"begun {question.ask}")
     if noted is None or noted["run_id"] is None:

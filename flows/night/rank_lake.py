@@ -1,4 +1,4 @@
-"""Rank the boards of a lake: a night that fetches nothing and asks `meant` alone."""
+"""Rank the boards of a lake: a night that fetches nothing and only asks `meant`."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from nightgrid.solvers.registry import game_plug
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankReport:
-    """What ranking a lake came to."""
+    """Summary of ranking a lake."""
 
     ranker: str
-    """Name of the weights, with -alone where its models are not installed."""
+    """Name of the weights, with -alone if their models are not installed."""
     boards: int
     """Boards of current editions, with their clues."""
     ranked: int
-    """Boards that were ranked now."""
+    """Boards that this call ranked."""
     known: int
-    """Boards that were ranked before by the same ranker."""
+    """Boards that the same ranker had ranked before."""
     fitted_until: str | None
-    """Date of the last board that the weights were fitted on: until then shares flatter."""
+    """Date of the last board that the weights were fitted on: accuracy up to then is optimistic."""
     months: tuple[Month, ...]
     path: str
 
@@ -42,17 +42,16 @@ class RankReport:
         return whole(self.months)
 
     def to_json(self) -> dict[str, Any]:
-        """Write it as JSON, counts by month."""
+        """Return it as JSON, with counts by month."""
         return {**asdict(self), "all": asdict(self.whole)}
 
 
 def rank_lake(settings: RunSettings, on_progress: Callable[[Any], None] = ignore) -> RankReport:
     """Ask `meant` of every board of the current editions, and write gold/rank_accuracy.parquet.
 
-    What was ranked by the same ranker before is not ranked again; a killed call is ended by the
-    next one. Works in this process, by workers that are there, or by workers of its own. Raises
-    PermanentError where there is no lake, or none with boards to rank, TransientError when workers
-    or lake stay away.
+    Boards that the same ranker has ranked are skipped; the next call finishes a killed one. Solves
+    in this process, with running workers, or with workers of its own. Raises PermanentError if
+    there is no lake, or no boards to rank, TransientError if workers or lake are unavailable.
     """
     ranks, workers = ranking_plug(), settings.workers
     if is_missing(workers.lake):
@@ -60,7 +59,7 @@ def rank_lake(settings: RunSettings, on_progress: Callable[[Any], None] = ignore
             f"there is no lake at {workers.lake}; name one with --lake or NIGHTGRID_LAKE"
         )
     game = NightGame(source=workers.lake, game=ranks.GAME, asks=(MEANT,))
-    # Workers of our own load what ranks, and no game.
+    # Workers of our own load the ranker and no game.
     ours = workers.model_copy(update={"rank": True})
     night = NightSettings(games=(game,), workers=ours, executor=settings.executor)
     report = GameReport(game=game.game, ask=str(MEANT), lake=workers.lake)
@@ -69,7 +68,7 @@ def rank_lake(settings: RunSettings, on_progress: Callable[[Any], None] = ignore
     if not boards:
         title = game_plug(ranks.GAME).title
         raise PermanentError(
-            f"{workers.lake} has no board of {title}; nightgrid nightly brings some"
+            f"{workers.lake} has no board of {title}; nightgrid nightly fetches some"
         )
     with OwnWorkers(night, ()) as own:
         report = solve(night, game, planned, report, own, Watch(on_progress=on_progress))

@@ -1,4 +1,4 @@
-"""What a night did: figures of every game, one sentence, and where the tables lie."""
+"""The report of a night: figures of every game, one sentence, and where the tables are."""
 
 from __future__ import annotations
 
@@ -19,59 +19,59 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.errors import NightgridError
 
 _UNLISTED = {"paths", "fetch_failures", "made_anew", "source_trouble", "attention", "lake"}
-"""Fields that the table of figures leaves out: lines of their own, and texts."""
+"""Fields left out of the table of figures: they are texts, or have lines of their own."""
 REPORT_PATH = "reports/report.html"
-"""Where the report of the last night for people lies in a lake."""
+"""Path in the lake of the last night's report for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameReport:
-    """The figures of one game of a night. The last one lies in state/GAME.json."""
+    """The figures of one game of a night. The last ones are in state/GAME.json."""
 
     game: str
     ask: str
-    """What was asked; several asks with ", " between them."""
+    """The ask; several asks are joined with ", "."""
     rules: str = ""
-    """The rules that results are filed under; empty for a game that has none to switch."""
+    """The rules that results are stored under; empty for a game without switchable rules."""
     lexicon_id: str = ""
     fetched: int = 0
-    """Payloads that the source gave, known ones included."""
+    """Payloads of the source, including known ones."""
     new_payloads: int = 0
-    """Payloads that the lake had never seen for their date."""
+    """Payloads that were new for their date."""
     fetch_failures: tuple[str, ...] = ()
     """One sentence for each date that could not be fetched."""
     source_failed: bool = False
-    """Whether every date that was asked for failed, or the lake has nothing but quarantine of the
-    game: then the night does not count as good."""
+    """Whether every requested date failed, or the lake has nothing but quarantine of the game; the
+    night then counts as failed."""
     failure: str = ""
-    """What ended the steps of this game early; empty when they went through. The night goes on
-    with its other games."""
+    """The error that ended the steps of this game early; empty if there was none. The night
+    continues with its other games."""
     source_trouble: str = ""
-    """What was the matter with the source as a whole; empty when nothing was."""
+    """What was wrong with the source as a whole; empty if nothing was."""
     made_anew: tuple[str, ...] = ()
-    """One sentence for each table of gold that was damaged, and was made again."""
+    """One sentence for each gold table that was damaged and rebuilt."""
     skipped: int = 0
-    """Files and folders next to the payloads of the source that are not called DATE.json."""
+    """Files and folders next to the payloads of the source that are not named DATE.json."""
     editions: int = 0
     """Editions (date and level) with a board, in the lake."""
     revisions: int = 0
-    """Editions whose board this job found changed."""
+    """Editions whose board had changed."""
     quarantined: int = 0
-    """Rules found broken in this job's new payloads."""
+    """Broken rules in new payloads."""
     in_quarantine: int = 0
-    """Rules found broken in payloads that the lake has, this job's included."""
+    """Broken rules in all payloads of the lake."""
     observations: int = 0
     """Contradictions between current editions, in the lake."""
     planned: int = 0
-    """Jobs that the lake had no answer for."""
+    """Jobs without an answer in the lake."""
     already_known: int = 0
-    """Jobs left out because the lake has their answer, or has given them up."""
+    """Jobs skipped because the lake has their answer, or has given them up."""
     known_poison: int = 0
-    """Jobs among those that earlier nights have left as poison: `--retry poison` works them."""
+    """Those of them that earlier nights left as poison: `--retry poison` solves them again."""
     resumed: bool = False
-    """Whether the run had been begun by a job that did not live to end it."""
+    """Whether the run was started by a night that did not finish it."""
     chunks_found: int = 0
-    """Chunks of a resumed run that had been worked before."""
+    """Chunks of a resumed run that were finished before."""
     chunks_worked: int = 0
     solved: int = 0
     unsolvable: int = 0
@@ -79,32 +79,32 @@ class GameReport:
     invalid: int = 0
     poison: int = 0
     contradictions: int = 0
-    """Answers that an earlier version of the solver gave otherwise; told by the first night of a
+    """Answers that differ from an earlier version of the solver, reported by the first night of a
     new version."""
     run_id: str | None = None
-    """None when there was nothing to solve."""
+    """None if there was nothing to solve."""
     ranked: int = 0
-    """Boards whose covers this job ranked by how likely each was meant."""
+    """Boards whose covers this night ranked by how likely each was meant."""
     ranker: str = ""
-    """What ranked them; empty in a night that does not rank."""
+    """Name of the ranker; empty if the night does not rank."""
     with_model: bool | None = None
-    """Whether its models took part; None in a night that does not rank."""
+    """Whether its models were used; None if the night does not rank."""
     wall_seconds: float = 0.0
     lake: str = ""
-    """The lake that it is about."""
+    """The lake of the night."""
     attention: tuple[AttentionItem, ...] = ()
-    """What this job found that needs attention."""
+    """What this night found that needs attention."""
     paths: dict[str, str] = field(default_factory=dict)
-    """Where the tables lie: name of the table -> URL or path."""
+    """Name of each table -> its URL or path."""
 
     @property
     def answered(self) -> int:
-        """Jobs that ended in this job, however they ended."""
+        """Jobs that ended in this night, however they ended."""
         return sum(getattr(self, status.value) for status in Status)
 
     @property
     def failed(self) -> bool:
-        """Return whether the night does not count as good."""
+        """Return whether the night of this game counts as failed."""
         return self.source_failed or bool(self.failure)
 
     @property
@@ -116,15 +116,15 @@ class GameReport:
     def needs_attention(self) -> bool:
         """Return whether the night is done and found something that needs attention.
 
-        A published puzzle can be read and has a solution, and a source has puzzles. A date that
-        could not be fetched does not count: the next night asks for it again. Neither do names in
-        a source that are no payloads: every night reports them.
+        A published puzzle should be readable and have a solution, and a source should have puzzles.
+        A date that could not be fetched does not count, because the next night requests it again;
+        nor do names in a source that are no payloads, because every night reports them.
         """
         looks = any(item.kind != SKIPPED for item in self.attention)
         return bool(looks or self.source_trouble or self.answered != self.solved)
 
     def line(self) -> str:
-        """Write in one line what the night did."""
+        """Summarize the night of this game in one line."""
         if self.failure:
             return f"{self.game}: failed: {self.failure}"
         poison = f"{self.poisoned_jobs:,} POISON, " if self.poisoned_jobs else ""
@@ -132,7 +132,7 @@ class GameReport:
         noun = "job" if several else "puzzle"
         new = "" if self.planned else "new "
         given_up = f", {self.known_poison:,} of them as poison" if self.known_poison else ""
-        known = f" ({self.already_known:,} known already{given_up})" if self.already_known else ""
+        known = f" ({self.already_known:,} already known{given_up})" if self.already_known else ""
         fetched = [f"{self.fetched:,} fetched"]
         if self.fetch_failures:
             fetched.append(f"{len(self.fetch_failures):,} not fetched")
@@ -158,11 +158,11 @@ class GameReport:
 
     @property
     def without_models(self) -> str:
-        """Write that the models of the ranker took no part, as a clause; empty where they did."""
+        """Return a clause that says that the ranker's models were not used; empty if they were."""
         return "" if self.with_model is not False else ranking_plug().ALONE
 
     def attention_sections(self) -> list[tuple[str, list[str]]]:
-        """Write what needs attention: headings with their lines."""
+        """Return what needs attention: headings with their lines."""
         figures = {status.value: getattr(self, status.value) for status in Status}
         figures[Status.POISON.value] = self.poisoned_jobs
         figures[CONTRADICTION] = self.contradictions
@@ -179,11 +179,11 @@ class GameReport:
         return figures_table({name: getattr(self, name) for name in names})
 
     def to_json(self) -> dict[str, Any]:
-        """Write the report as a JSON object."""
+        """Return the report as a JSON object."""
         return dataclasses.asdict(self)
 
     def notes(self) -> list[str]:
-        """List what went wrong, and that models took no part, a sentence each."""
+        """List what went wrong, and that models were not used, a sentence each."""
         not_fetched = (f"not fetched: {text}" for text in self.fetch_failures)
         return [
             text
@@ -194,24 +194,24 @@ class GameReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightReport:
-    """The figures of one night, a section for each game in the order worked."""
+    """The figures of one night, a section for each game in processing order."""
 
     games: tuple[GameReport, ...]
     wall_seconds: float = 0.0
 
     @property
     def failed(self) -> bool:
-        """Return whether any game's night does not count as good."""
+        """Return whether any game's night counts as failed."""
         return any(report.failed for report in self.games)
 
     @property
     def poisoned(self) -> bool:
-        """Return whether a puzzle of any game is given up after its workers had died of it."""
+        """Return whether any puzzle was given up after its workers died of it."""
         return any(report.poisoned_jobs for report in self.games)
 
     @property
     def needs_attention(self) -> bool:
-        """Return whether anything of any game deserves a look."""
+        """Return whether anything of any game needs attention."""
         return any(report.needs_attention for report in self.games)
 
     def of(self, game: str) -> GameReport:
@@ -219,7 +219,7 @@ class NightReport:
         return next(report for report in self.games if report.game == game)
 
     def sentence(self) -> str:
-        """Write in one sentence which games went well."""
+        """Summarize in one sentence which games succeeded."""
         bad = [report.game for report in self.games if report.failed]
         good = [report.game for report in self.games if not report.failed]
         if not bad:
@@ -228,7 +228,7 @@ class NightReport:
         return f"{', '.join(bad)} failed{done}, in {self.wall_seconds:.1f} s."
 
     def to_json(self) -> dict[str, Any]:
-        """Write the report as a JSON object."""
+        """Return the report as a JSON object."""
         return {
             "failed": self.failed,
             "wall_seconds": self.wall_seconds,
@@ -237,7 +237,7 @@ class NightReport:
 
 
 class NightFailedError(NightgridError):
-    """A game failed; everything is done that could be, and `report` has a section for each."""
+    """A game failed; everything else is done, and `report` has a section for each."""
 
     def __init__(self, report: NightReport) -> None:
         why = (f"{r.game}: {r.failure or r.source_trouble}" for r in report.games if r.failed)

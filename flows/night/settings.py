@@ -23,7 +23,7 @@ from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import cancelled_path
 
 FIRST_PAYLOADS = 8
-"""How many payloads of a folder are looked at to tell its game."""
+"""How many payloads of a folder are read to identify its game."""
 
 
 def _parsed(ask: Ask | str) -> Ask:
@@ -32,27 +32,26 @@ def _parsed(ask: Ask | str) -> Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightGame:
-    """One game of a night. Raises PermanentError for a value that no night can have."""
+    """One game of a night. Raises PermanentError for an invalid value."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
-    """For what reads and writes it as JSON: the parameters of a flow."""
+    """For serialisation to JSON: the parameters of a flow."""
 
     source: str
     """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
     game: str = DEFAULT_GAME
     asks: tuple[Annotated[Ask, BeforeValidator(_parsed), PlainSerializer(str)], ...] = ()
-    """What is asked of every puzzle, each ask a run of its own; empty: what the game has
-    for a night."""
+    """Asks about every puzzle, each a run of its own; empty: the game's asks for a night."""
     rules: str = ""
-    """Rules that differ from the game's own, as name=value with spaces between them."""
+    """Rules that differ from the game's own, as name=value separated by spaces."""
     lexicon: str | None = None
-    """A word list for a game of words; None: the default lexicon."""
+    """A word list for a word game; None: the default lexicon."""
     since: dt.date | None = None
     """First date wanted; None: the first that the source has."""
     until: dt.date | None = None
     """Last date wanted; None: the last that the source has, for HTTP today in UTC."""
     refresh_days: int = REFRESH_DAYS
-    """Dates this recent are asked for again although they are known."""
+    """Days for which known dates are requested again."""
     redirect_hosts: tuple[str, ...] = ()
     """Hosts, HOST or HOST:PORT, to which an HTTP source may redirect, besides its own."""
 
@@ -80,12 +79,12 @@ class NightGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightSettings(RunSettings):
-    """A night over one game or several. Raises PermanentError for no game, or one that repeats."""
+    """A night over one game or several. Raises PermanentError for no game or a repeated one."""
 
     games: tuple[NightGame, ...]
-    """In the order in which they are worked."""
+    """In processing order."""
     retry: Retry | None = None
-    """Which puzzles are worked again that an earlier night gave up within this budget."""
+    """Which puzzles are solved again that an earlier night gave up within this budget."""
 
     def __post_init__(self) -> None:
         RunSettings.__post_init__(self)
@@ -96,28 +95,28 @@ class NightSettings(RunSettings):
             object.__setattr__(self, "games", tuple(map(_also_ranked, self.games)))
 
     def way_on(self, run_id: str, *, cancelled: bool) -> str:
-        """Write that the next night goes on, and what a cancelled run waits for."""
+        """Return how the next night continues, and what unblocks a cancelled run."""
         if cancelled:
             path = cancelled_path(run_id)
-            return f"nights go on with it when {path} is deleted from the lake"
-        return "the next night goes on with it"
+            return f"nights continue it once {path} is deleted from the lake"
+        return "the next night continues it"
 
 
 def _also_ranked(game: NightGame) -> NightGame:
-    """Ask of every board, too, which covers were meant, in a game that answers that."""
+    """Also ask of every board which covers were meant, if the game answers that."""
     if MEANT in game.asks or not game_plug(game.game).answers(MEANT):
         return game
     return replace(game, asks=(*game.asks, MEANT))
 
 
 def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, str]:
-    """Read the sources of a night: {game: folder or URL}, in the order of the texts.
+    """Parse the sources of a night: {game: folder or URL}, in the order of the texts.
 
-    `GAME=ADDRESS` names the game. A folder with folders that are called like games means
-    those, or for that of `game` alone; any other address is the source of `game`. Without `game`, a
-    folder is of the game that its payloads are of, and an address of the default game.
+    `GAME=ADDRESS` names the game. A folder with subfolders named like games means those, or that of
+    `game` alone; any other address is the source of `game`. Without `game`, the first payloads of a
+    folder decide, and an address belongs to the default game.
 
-    Raises PermanentError for a game that is given twice, and for one that is unknown.
+    Raises PermanentError for a game that is given twice, and for an unknown one.
     """
     places: list[tuple[str, str]] = []
     for text in texts:
@@ -139,9 +138,9 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
 
 
 def _game_inside(text: str) -> str | None:
-    """Return the game of a folder by its first payload that is of any; None where none is.
+    """Return the game of a folder by the first payload that belongs to one; None if none does.
 
-    A few payloads are enough: a folder in which the first ones are all damaged keeps the default.
+    A few payloads are enough: a folder whose first payloads are all damaged keeps the default.
     """
     try:
         paths = sorted(Path(text).glob("????-??-??.json"))[:FIRST_PAYLOADS]
@@ -152,9 +151,10 @@ def _game_inside(text: str) -> str | None:
 
 
 def beside_games(text: str) -> list[str]:
-    """List what a folder of games has that is called like no game, sorted; hidden names not.
+    """List the entries of a folder of games that are not named like a game, sorted; skip hidden
+    ones.
 
-    Empty for any source that is no folder of games.
+    Empty for any source that is not a folder of games.
     """
     folder = Path(text)
     if not any((folder / name).is_dir() for name in GAMES):

@@ -1,6 +1,6 @@
 """The steps of a night over one game: fetch, normalise, plan, solve, aggregate, report.
 
-Each reads from the lake what is left to do, and adds what it finds to the game's report.
+Each step reads from the lake what is left to do, and adds its figures to the game's report.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ NIGHT = "night"
 
 
 def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
-    """Store the payloads that are new. A date that fails is reported and does not stop the night.
+    """Store the new payloads. A date that fails is reported and does not stop the night.
 
-    Raises PermanentError for a source that is none.
+    Raises PermanentError for an invalid source.
     """
     source = open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts)
     try:
@@ -98,7 +98,7 @@ def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameRepo
 def normalise(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
     """Turn new payloads into editions, puzzles and quarantine.
 
-    A source counts as failed, too, while the lake has nothing but quarantine of its game.
+    The source also counts as failed while the lake has nothing but quarantine of its game.
     """
     lake = night.lake
     done = _with_sound_tables(
@@ -128,7 +128,7 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
 
 
 def _with_sound_tables(lake: Lake, game: str, step: Callable[[], T]) -> T:
-    """Take a step; where a table of the game is damaged, set it aside and take the step again."""
+    """Run a step; if a table of the game is damaged, set it aside and repeat the step."""
     try:
         return step()
     except DamagedFileError:
@@ -141,7 +141,7 @@ def _with_sound_tables(lake: Lake, game: str, step: Callable[[], T]) -> T:
 def plan(
     night: NightSettings, game: NightGame, report: GameReport
 ) -> tuple[GameReport, list[PlannedRun]]:
-    """Take up the runs that an earlier night has begun, or plan all jobs that are not answered.
+    """Resume the runs that an earlier night has started, or plan all unanswered jobs.
 
     Returns the report with a run for each ask.
     """
@@ -173,10 +173,10 @@ def solve(
     workers: OwnWorkers,
     watch: Watch,
 ) -> GameReport:
-    """Work every run to its end, and after a resumed one whatever has become known since.
+    """Drive every run to its end, and after a resumed one the jobs that have been added since.
 
-    Raises TransientError when workers or lake stay away, StoppedError after a signal and for a run
-    that is cancelled.
+    Raises TransientError if workers or lake are unavailable, StoppedError after a signal and for a
+    cancelled run.
     """
     summaries = []
     ranked = 0
@@ -188,7 +188,7 @@ def solve(
             ranked += summaries[-1].job_count if ask.kind == "meant" else 0
             if not found.resumed:
                 break
-            # What the run that was taken up has worked again is not worked a third time.
+            # Jobs that the resumed run has retried are not retried again.
             retry = None if found.run.retry is night.retry else night.retry
             found = plan_ask(night, bound_game(night, game, ask), ask, retry)  # noqa: PLW2901
     statuses: Counter[str] = Counter()
@@ -228,7 +228,7 @@ def _contradicting(lake: Lake, planned: list[PlannedRun]) -> Iterator[AttentionI
 def _known_poison(
     lake: Lake, planned: list[PlannedRun], told: Sequence[AttentionItem]
 ) -> Iterator[AttentionItem]:
-    """Name the puzzles that earlier nights have left as poison, and that this one left so."""
+    """List the puzzles that are poison, from earlier nights and this one."""
     names = {(item.puzzle_id, item.ask) for item in told}
     for one in (found for found in planned if found.poison):
         wanted = RowFilter(games=(one.question.game,), question=one.question)
@@ -239,7 +239,7 @@ def _known_poison(
 
 
 def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
-    """Write the tables for people again; report where every table lies."""
+    """Rewrite the tables for people; report where every table is."""
     lake = night.lake
     made_anew = gold.write_gold(lake, bound_game(night, game), game.asks)
     places = {
@@ -257,7 +257,7 @@ def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> Game
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:
-    """File the figures of the game in the lake, with the time, and when a night was good last."""
+    """Store the figures of the game in the lake, with the time, and when a night last succeeded."""
     ended_at = datetime.now(UTC).isoformat(timespec="seconds")
     before = read_state(night.lake, game.game, NIGHT_REPORT) or {}
     succeeded_at = before.get("succeeded_at") if report.failed else ended_at

@@ -1,1 +1,1 @@
-"""Prefect around nights and counts: flows, the schedule, and the server that keeps them."""
+"""Prefect around nights and counts: flows, the schedule, and the Prefect server."""

@@ -1,7 +1,7 @@
 """The Prefect flows `nightly` and `count`: one task run a step and game, never one a puzzle.
 
 No postponed annotations: a served flow is pickled by value, and Prefect validates its parameters
-where the names of this module are missing.
+without the names of this module.
 """
 
 import inspect
@@ -37,9 +37,9 @@ from nightgrid.workers.settings import load_settings
 
 RETRIES = 2
 RETRY_DELAY_S = 30
-"""A source or a server that failed gets this long before its step is tried again."""
+"""Delay before the step of a failed source or server is retried."""
 PROGRESS_EVERY_S = 10.0
-"""An update of the progress costs the server 8 to 65 ms and a row."""
+"""Minimum interval of progress updates; each costs the server 8 to 65 ms and a row."""
 
 _GAMES = TypeAdapter(list[NightGame])
 P = ParamSpec("P")
@@ -50,11 +50,11 @@ R = TypeVar("R")
 def nightly_flow(
     lake: str, games: list[dict[str, Any]], executor: str = "celery", retry: str | None = None
 ) -> Any:
-    """Work a night: fetch, normalise, plan, solve, aggregate and report each game.
+    """Run a night: fetch, normalise, plan, solve, aggregate and report each game.
 
     A game is an object with `source` and optionally `game`, `asks`, `rules`, `lexicon`, `since`,
-    `until`, `refresh_days` and `redirect_hosts`. How workers work is read from NIGHTGRID_* in the
-    environment. Fails at the end if a game failed; a night that is stopped is `Cancelled`.
+    `until`, `refresh_days` and `redirect_hosts`. Settings of the workers come from NIGHTGRID_* in
+    the environment. Fails at the end if a game failed; a night that is stopped is `Cancelled`.
     """
     night = NightSettings(
         games=tuple(_GAMES.validate_python(games)),
@@ -72,7 +72,7 @@ def nightly_flow(
 
 
 def night_parameters(night: NightSettings) -> dict[str, Any]:
-    """Write a night as the parameters of `nightly_flow`, as JSON values."""
+    """Return a night as the parameters of `nightly_flow`, as JSON values."""
     return {
         "lake": night.workers.lake,
         "games": _GAMES.dump_python(list(night.games), mode="json"),
@@ -82,10 +82,10 @@ def night_parameters(night: NightSettings) -> dict[str, Any]:
 
 
 def run_in_flow(name: str, shown: Mapping[str, Any], watch: Watch, rest: Rest[R]) -> R:
-    """Run what is left of a night or a count as a flow run of this process.
+    """Run the rest of a night or a count as a flow run of this process.
 
-    `shown` is what Prefect's page shows as parameters. The settings themselves are none: Prefect
-    stores parameters, and the URL of a queue server may hold a password. Raises StoppedError if
+    `shown` is what Prefect's page shows as parameters. The settings are not among them: Prefect
+    stores parameters, and the URL of a queue server may contain a password. Raises StoppedError if
     the run is stopped.
     """
     stopped: list[StoppedError] = []
@@ -109,7 +109,7 @@ def run_in_flow(name: str, shown: Mapping[str, Any], watch: Watch, rest: Rest[R]
 
 
 def _shown(name: str, watch: Watch, rest: Rest[R]) -> R:
-    """Work a flow run, with its steps as tasks, a progress bar and a summary on Prefect's page."""
+    """Run the rest in a flow run: steps are tasks, with a progress bar and a summary in the UI."""
     bar = ProgressArtifact(f"{name}-progress")
 
     def show(progress: Progress) -> None:
@@ -158,9 +158,9 @@ def as_tasks(watch: Watch) -> AsStep:
 
 
 class ProgressArtifact:
-    """A progress bar on Prefect's page, updated at most every PROGRESS_EVERY_S and at the end.
+    """A progress bar in Prefect's UI, updated at most every PROGRESS_EVERY_S and at the end.
 
-    A server that does not answer costs the picture, never the work.
+    If the server does not answer, only the picture suffers, never the run.
     """
 
     def __init__(self, key: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -170,7 +170,7 @@ class ProgressArtifact:
         self._next_at = 0.0
 
     def show(self, progress: Progress) -> None:
-        """Show how many jobs of a run are done, the pace, and when it will have ended."""
+        """Show how many jobs of a run are done, the rate, and the estimated end."""
         now = self._clock()
         done, total = progress.jobs_done, progress.jobs_total
         if now < self._next_at and done < total:
@@ -199,7 +199,7 @@ def _summarise(name: str, report: NightReport | CountReport) -> None:
 
 
 def summary(report: NightReport | CountReport) -> str:
-    """Write a report for Prefect's page, in Markdown."""
+    """Format a report as Markdown, for Prefect's UI."""
     lines = [report.sentence()] if isinstance(report, NightReport) else []
     for part in report.games if isinstance(report, NightReport) else (report,):
         lines += ["", f"## {part.game}", "", part.line(), ""]

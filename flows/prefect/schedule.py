@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from prefect.runner import Runner
 
 EVERY_NIGHT = "15 3 * * *"
-"""The schedule unless `--cron` says otherwise: 03:15 UTC, when all payloads of the day are out."""
+"""The default of `--cron`: 03:15 UTC, when all payloads of the day have been published."""
 NEVER = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 DEPLOYMENT = "nightly"
-"""Name of the schedule for the default game or several games; another game alone adds its name."""
+"""Name of the schedule for the default game or several games; another game adds its name."""
 
 
 def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = ignore) -> None:
-    """Run the flow `nightly` when the schedule says so, one at a time, until SIGINT or SIGTERM.
+    """Run the flow `nightly` on a schedule, one at a time, until SIGINT or SIGTERM.
 
-    The schedule outlives the process: started again, it goes on, and a night that was missed runs
-    late. `on_ready` gets a sentence once it is served.
+    The schedule outlives the process: after a restart it continues, and a missed night runs late.
+    `on_ready` gets a sentence once it is served.
 
-    Raises PermanentError for a schedule that cannot be read, and if no server is named;
-    TransientError if the server does not answer.
+    Raises PermanentError for an invalid schedule, and if no server is named; TransientError if the
+    server does not answer.
     """
     server.check_installed()
     server.set_environment()
-    # Nights are processes that inherit where figures lie.
+    # Nights are processes that inherit the folder of metrics.
     share_metrics(night.workers)
     from prefect.runner import Runner
 
@@ -60,11 +60,11 @@ def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = 
     class Served(Runner):
         @property  # type: ignore[misc]
         def last_polled(self) -> dt.datetime:
-            # Prefect's health check ends in a traceback if nothing was polled yet.
+            # Prefect's health check crashes if nothing was polled yet.
             return super().last_polled or NEVER
 
     async def run() -> None:
-        # Prefect's default pauses the schedule for good when the process stops.
+        # By default, Prefect pauses the schedule for good when the process stops.
         runner = Served(name=name, pause_on_shutdown=False, limit=1)
         running = asyncio.create_task(_add_and_start(runner))
         _stop_on_signals(runner, running)
@@ -83,7 +83,9 @@ def serve(night: NightSettings, *, cron: str, on_ready: Callable[[str], None] = 
 
 
 def next_run(cron: str) -> dt.datetime:
-    """Return when a schedule is due next, in UTC. Raises PermanentError for no cron expression."""
+    """Return the next time of a schedule, in UTC. Raises PermanentError for a bad cron
+    expression.
+    """
     from prefect.server.schemas.schedules import CronSchedule
 
     try:
@@ -102,7 +104,7 @@ def _when(cron: str) -> str:
 
 
 def _anywhere(night: NightSettings) -> NightSettings:
-    """Make paths absolute: Prefect may run a night in another folder."""
+    """Make paths absolute, because Prefect may run a night in another folder."""
     workers, games = night.workers, night.games
     if "://" not in workers.lake:
         workers = workers.model_copy(update={"lake": str(Path(workers.lake).absolute())})
@@ -130,5 +132,5 @@ def _stop_on_signals(runner: Runner, running: asyncio.Task[None]) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
-    # start() makes this the handler; the loop gets the signal all the same.
+    # start() installs this handler; the loop gets the signal anyway.
     runner.handle_sigterm = lambda *_: None  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Prefect's environment and server: quiet, around proxies, and a temporary one if none is named."""
+"""Prefect's environment and server: quiet, without proxies, temporary if none is named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from nightgrid.solvers.errors import PermanentError, TransientError
 
 SERVER_START_S = 30.0
-"""A temporary server answers after 5 to 17 s on two cores."""
+"""Startup timeout of a temporary server, which takes 5 to 17 s on two cores."""
 SERVER_TIMEOUT_S = 5.0
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _QUIET = {
@@ -17,7 +17,7 @@ _QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_TELEMETRY_ENABLE_RESOURCE_METRICS": "false",
     "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
-    # The second page asks outside hosts for its fonts and scripts.
+    # Prefect's second UI loads fonts and scripts from outside hosts.
     "PREFECT_SERVER_UI_V2_ENABLED": "false",
     # The default is pickle.
     "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
@@ -50,10 +50,10 @@ def check_installed() -> None:
 
 
 def set_environment(**more: str) -> None:
-    """Set the variables of Prefect that are not set yet; call it before Prefect is imported.
+    """Set the variables of Prefect that are not set yet; call it before importing Prefect.
 
-    Prefect reads them once. Loopback addresses are reached without a proxy from then on: a proxy
-    cannot reach a server of this machine.
+    Prefect reads them once. From then on, loopback addresses bypass the proxy, which cannot reach a
+    server of this machine.
     """
     for name, value in {**_QUIET, **more}.items():
         os.environ.setdefault(name, value)
@@ -93,7 +93,7 @@ def start_temporary_server() -> None:
     from prefect.server.api.server import SubprocessASGIServer
 
     server = SubprocessASGIServer()
-    # Inherited by the server: Ctrl-C in a terminal would end it before the flow run.
+    # The server inherits this: Ctrl-C in a terminal would end it before the flow run.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
         server.start(timeout=int(SERVER_START_S))

@@ -167,7 +167,7 @@ def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     say(
         f"Run {run_id} of {plural(status.jobs, 'job')} is cancelled since {status.cancelled_at}: "
         f"{plural(status.chunks_done, 'chunk')} done, {status.chunks_left:,} left. Its driver "
-        "and workers stop within seconds; nightgrid count CORPUS --resume goes on."
+        "and workers stop within seconds; nightgrid count CORPUS --resume continues."
     )
     return Exit.OK
 

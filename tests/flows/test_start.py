@@ -90,7 +90,7 @@ def test_a_night_goes_on_without_prefect_if_its_temporary_server_does_not_start(
     (report,) = run_night(settings, Watch(on_note=told.append)).games
     assert (report.resumed, report.solved) == (True, 3)
     assert told == [
-        "Prefect's temporary server did not start within 30 s; going on without Prefect"
+        "Prefect's temporary server did not start within 30 s; continuing without Prefect"
     ]
     assert engine == []
 

@@ -194,7 +194,7 @@ def test_a_cancelled_count_goes_on_only_when_told_to(settings: Count):
     with pytest.raises(StoppedError, match="is cancelled: 2 chunks are done") as stopped:
         run(settings(), on_progress=cancel)
     assert stopped.value.cancelled
-    with pytest.raises(StoppedError, match="the same command with --resume goes on"):
+    with pytest.raises(StoppedError, match="the same command with --resume continues"):
         run(settings())
     assert run(settings(resume=True)).figures.statuses == {"solved": 60}
 

@@ -83,7 +83,7 @@ def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
     assert item.why.startswith("pips-2 said ")
     assert report.needs_attention
     ((heading, lines),) = report.attention_sections()
-    assert heading == "pips: 1 answered otherwise than by another version of the solver"
+    assert heading == "pips: 1 answered differently by another version of the solver"
     assert lines == [f"{item.name}: {item.why}"]
     assert (again.contradictions, again.needs_attention) == (0, False)
     # It stays known after it was told: to the view, to the metrics and to the report.

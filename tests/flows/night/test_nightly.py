@@ -133,7 +133,7 @@ def test_a_night_that_is_asked_to_stop_says_so_and_the_next_goes_on(source, nigh
             asked.append(progress)
             os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(StoppedError, match="the next night goes on"):
+    with pytest.raises(StoppedError, match="the next night continues"):
         run_one(settings, on_progress=ask_once)
     report = run_one(settings)
 

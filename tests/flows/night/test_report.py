@@ -33,7 +33,7 @@ def test_the_line_says_how_jobs_ended_and_what_earlier_nights_left():
     )  # fmt: skip
 
     assert report.line() == (
-        "pips: 1 POISON, 1,203 fetched, 1,203 puzzles (7 known already), 1,200 solved, "
+        "pips: 1 POISON, 1,203 fetched, 1,203 puzzles (7 already known), 1,200 solved, "
         "0 unsolvable, 2 over budget, 2 in quarantine (3 of earlier nights), 4.0 s"
     )
     assert night(failure="gone").line() == "pips: failed: gone"

@@ -170,6 +170,6 @@ def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(
         run_count(count, watch, prefect=False)
     done = nightgrid(prefect, "count", spec, "--lake", lake, "--inline", "--json")
     assert done.returncode == 130
-    assert "the same command with --resume goes on" in done.stderr
+    assert "the same command with --resume continues" in done.stderr
     assert "Traceback" not in done.stderr
     assert states(prefect, lake) == ["CANCELLED"]

@@ -164,11 +164,11 @@ def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pyte
     code, out, err = invoke("count", SPEC, *PLAIN)
     assert (code, out) == (130, "")
     assert "is cancelled: 0 chunks are done" in err
-    assert "the same command with --resume goes on" in err
+    assert "the same command with --resume continues" in err
     assert "interrupted" not in err
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert f"Run {run_id} is cancelled: 0 chunks are done" in out
-    assert "--resume goes on" in out
+    assert "--resume continues" in out
     _, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run", "--json")
     assert json.loads(out)["cancelled"] is True
     code, out, _ = invoke("count", SPEC, *PLAIN, "--resume", "--json")

@@ -53,7 +53,7 @@ def test_night_counts_everything_and_the_second_one_nothing(
     assert "9 of 9 jobs" in err, "progress goes to standard error"
     code, out, _ = invoke(*words)
     assert code == 0
-    assert "pips: 3 fetched, 0 new puzzles (9 known already), 0 in quarantine, " in out
+    assert "pips: 3 fetched, 0 new puzzles (9 already known), 0 in quarantine, " in out
     code, out, _ = invoke(*words, "--verbose")
     assert all(figure in out for figure in ("editions", "wall seconds", "already known"))
     code, out, _ = invoke(*words, "--json")
@@ -280,7 +280,7 @@ def test_a_night_names_what_deserves_a_look_once(
     code, out, _ = night_of(source, invoke)
     assert code == 0, "what is told is not told again"
     assert (
-        "pips: 3 fetched, 0 new puzzles (4 known already), 0 in quarantine (3 of earlier nights)"
+        "pips: 3 fetched, 0 new puzzles (4 already known), 0 in quarantine (3 of earlier nights)"
         in out
     )
     for command in ("results --status unsolvable", "quarantine"):

@@ -42,7 +42,7 @@ def test_a_board_of_which_workers_really_die_is_told_until_it_is_worked_again(
     assert said.endswith("the same command with --retry poison")
 
     code, out, err = invoke(*count)
-    assert (code, "NO ANSWER" in err) == (1, True), "it is never just known already"
+    assert (code, "NO ANSWER" in err) == (1, True), "it is never just already known"
     assert "Nothing new to do: of 4 pips puzzles" in out
     assert ", 1 poison, which --retry poison works again." in out
 
@@ -51,7 +51,7 @@ def test_a_board_of_which_workers_really_die_is_told_until_it_is_worked_again(
     assert (code, "NO ANSWER" in err) == (1, True)
     code, out, err = invoke(*inline, "--retry", "poison")
     assert (code, "POISON" in out, "NO ANSWER" in err) == (0, False, False)
-    assert "pips: 4 puzzles (3 known already), 4 solved, " in out
+    assert "pips: 4 puzzles (3 already known), 4 solved, " in out
     code, out, _ = invoke(*inline, "--retry", "all", "--json")
     report = json.loads(out)
     assert (code, report["statuses"], report["finished_before"]) == (0, {"solved": 4}, True)
@@ -78,7 +78,7 @@ def test_a_night_tells_the_poison_of_earlier_ones_until_it_is_worked_again(
     for _ in range(2):
         code, out, err = invoke(*night)
         assert (code, out.startswith("pips: 1 POISON, ")) == (1, True)
-        assert "(1 known already, 1 of them as poison)" in out
+        assert "(1 already known, 1 of them as poison)" in out
         assert "pips/2026-01-05/easy: " in out, "it is named"
         assert err.splitlines()[-1].endswith("the same command with --retry poison")
     code, out, _ = invoke(*night, "--json")
@@ -88,4 +88,4 @@ def test_a_night_tells_the_poison_of_earlier_ones_until_it_is_worked_again(
     code, out, err = invoke(*night, "--retry", "poison")
     assert (code, "POISON" in out, "NO ANSWER" in err) == (0, False, False)
     code, out, _ = invoke(*night, "--retry", "all")
-    assert (code, "(1 known already)" in out) == (0, True)
+    assert (code, "(1 already known)" in out) == (0, True)
