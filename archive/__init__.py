@@ -1,1 +1,1 @@
-"""Puzzles in, results out: sources, normalising, tables and the lake."""
+"""Puzzles in, results out: sources, normalisation, tables and the lake."""

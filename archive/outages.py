@@ -1,7 +1,7 @@
-"""Outages: report a source or a server that does not answer, while it is tried again.
+"""Outages: report a source or a server that does not answer, while it is being retried.
 
-The code that waits need not know which listener there is: a command shows outages (`notifying`), a
-worker does not.
+The waiting code need not know its listener: a command shows outages (`notifying`), a worker does
+not.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ class Outage:
     """Its name for people, without a password."""
     why: str
     until_s: float | None
-    """When it is given up, in seconds of the monotonic clock; None: never."""
+    """Deadline for giving up, in seconds of the monotonic clock; None: never."""
 
 
 class Listener(Protocol):
     """Shows outages. Called from several threads."""
 
     def begin(self, outage: Outage) -> None:
-        """Show an outage, or one that goes on."""
+        """Show a new or continuing outage."""
 
     def end(self, what: str, *, answers: bool) -> None:
-        """Remove an outage, if it was shown: its source answers, or is given up."""
+        """Remove an outage, if shown: its source answers, or is given up."""
 
 
 _listeners: tuple[Listener, ...] = ()
@@ -53,9 +53,9 @@ def notifying(listener: Listener) -> Iterator[None]:
 
 
 def report_outage(what: str, why: object, left_s: float | None) -> None:
-    """Report that something does not answer, and is tried again for `left_s`; None: for ever."""
+    """Report that something does not answer and is retried for `left_s`; None: forever."""
     until_s = None if left_s is None else time.monotonic() + left_s
-    # Some libraries end what they say with a full stop; here it is a part of a sentence.
+    # Some libraries end messages with a full stop; here they are part of a sentence.
     text = " ".join(str(why).split()).rstrip(".")
     for listener in _listeners:
         listener.begin(Outage(what=what, why=text, until_s=until_s))
@@ -78,7 +78,7 @@ def closing_outage(what: str) -> Iterator[None]:
 
 @contextmanager
 def reporting_slow_request(what: str, left_s: float) -> Iterator[None]:
-    """Report a request that is not answered within NOTICE_S; `left_s` as the body begins."""
+    """Report a request without an answer after NOTICE_S; `left_s` is measured from the start."""
     if not _listeners:
         yield
         return

@@ -1,4 +1,4 @@
-"""Damaged and foreign files that a reader went on without: a door names them at its end."""
+"""Damaged and foreign files that readers skipped, to be reported at the end of a command."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ _lock = threading.Lock()
 
 
 def skip_file(path: str, why: object) -> None:
-    """Remember that a file was left out, and why in one sentence."""
+    """Record that a file was skipped, and why in one sentence."""
     with _lock:
         _files[path] = " ".join(str(why).split())
 
 
 def skipped_files() -> dict[str, str]:
-    """Return which files were left out since they were named last, by path."""
+    """Return the files skipped since they were last reported, by path."""
     with _lock:
         return dict(_files)
 
 
 def forget(*paths: str) -> None:
-    """Forget files: they were named, or mended."""
+    """Forget files that were reported or repaired."""
     with _lock:
         for path in paths:
             _files.pop(path, None)

@@ -1,7 +1,7 @@
-"""Read a row group of a Parquet file from elsewhere in a child process with bounded memory.
+"""Read a row group of a foreign Parquet file in a child process with bounded memory.
 
-A value that repeats takes a few bytes of a file: 3 KB can hold gigabytes. Arrow also ends the
-process for some damaged footers. In a child both are faults of one row group.
+Repeated values compress to almost nothing: a file of 3 KB can hold gigabytes. Arrow also crashes
+the process on some damaged footers. In a child process, both are faults of one row group.
 
 `python -m nightgrid.archive.corpus.bounded_reader PATH GROUP COLUMN...` writes an Arrow stream to
 stdout, or one sentence to stderr.
@@ -21,32 +21,32 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 BATCH_ROWS = 2_048
-"""Rows that are read at once, and held as Python objects."""
+"""Most rows that are read at once and held as Python objects."""
 BATCH_BYTES = 2**24
-"""Bytes of a batch, about: fewer rows of large boards are given at once."""
+"""Approximate bytes of a batch; batches of large boards have fewer rows."""
 LIST_VALUES_MAX = 2**16
-"""Values that a list of one row may have: no game takes a larger board."""
+"""Most values of a list in one row: no game has larger boards."""
 ROWS_MAX = 2**24
-"""Rows that a row group may have: equal ones take no room in a file."""
+"""Most rows of a row group; equal rows take no space in a file."""
 TEXT_BYTES_MAX = 256
-"""Bytes that a text of one row may have; ids have 32."""
+"""Most bytes of a text in one row; ids have 32."""
 MEMORY_BYTES = 2**30
-"""Memory that reading a row group may take."""
+"""Memory limit for reading a row group."""
 _UNREADABLE = 3
-"""Exit code of the child where stderr says what is wrong with the row group."""
+"""Exit code of the child if stderr says what is wrong with the row group."""
 
 
 class UnreadableGroupError(Exception):
-    """A row group that is damaged, or takes too much memory; the text says which."""
+    """A row group that is damaged or needs too much memory; the message says which."""
 
 
 def read_batches(path: Path, group: int, columns: Sequence[str]) -> Iterator[pa.Table]:
     """Read columns of a row group, BATCH_ROWS rows at a time.
 
-    Raises UnreadableGroupError, perhaps after some batches.
+    Raises UnreadableGroupError, possibly after some batches.
     """
     command = _command(path, group, columns)
-    # Another pool would reserve a gigabyte ahead.
+    # Other allocators would reserve a gigabyte upfront.
     environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment) as child:
@@ -58,7 +58,7 @@ def read_batches(path: Path, group: int, columns: Sequence[str]) -> Iterator[pa.
                     for batch in stream:
                         yield pa.Table.from_batches([batch])
             except pa.ArrowException:
-                # The stream ends early: so does a child that still writes.
+                # The stream was closed early, and the child may still be writing.
                 child.stdout.close()
             told = child.stderr.read().decode(errors="replace")
             if child.wait() == _UNREADABLE or child.returncode < 0:
@@ -102,7 +102,7 @@ def _check_values(batch: pa.RecordBatch) -> None:
 
 
 def _limit_memory() -> None:
-    """Let this process take MEMORY_BYTES more than it has, and no more than it may already."""
+    """Allow this process MEMORY_BYTES more than it uses now, within its existing limit."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     inherited = resource.getrlimit(resource.RLIMIT_AS)[1]
     bounds = (inherited, used + MEMORY_BYTES)

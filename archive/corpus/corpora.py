@@ -1,4 +1,4 @@
-"""The corpora of a lake: `corpora/ID/corpus.json` says what one is, once it is complete."""
+"""The corpora of a lake: `corpora/ID/corpus.json` describes one, once it is complete."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 
 CORPORA = "corpora"
-"""The folder of corpora, each with a folder of its rows."""
+"""The folder of corpora; each has its own folder of rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusInfo:
-    """What a complete corpus is."""
+    """Description of a complete corpus."""
 
     corpus_id: str
     game: str
     name: str
-    """The spec as it was given; a generator's in its canonical form."""
+    """The spec as given; a generator's in its canonical form."""
     base: str
-    """The folder that sources are relative to; "" for a generator."""
+    """The folder to which sources are relative; "" for a generator."""
     rows: int
     puzzles: int
     """Rows that broke no rule."""
 
 
 def corpus_folder(corpus_id: str) -> str:
-    """Name the folder of a corpus."""
+    """Return the folder of a corpus."""
     return f"{CORPORA}/{corpus_id}"
 
 
 def corpus_info_path(corpus_id: str) -> str:
-    """Name the file that is written last: the corpus is complete."""
+    """Return the file that is written last, which marks the corpus as complete."""
     return f"{corpus_folder(corpus_id)}/corpus.json"
 
 
 def read_corpus_info(lake: Lake, corpus_id: str) -> CorpusInfo | None:
-    """Read what a corpus is; None if it is not complete. Raises DamagedFileError."""
+    """Read the description of a corpus; None if it is incomplete. Raises DamagedFileError."""
     return read_as(lake, corpus_info_path(corpus_id), lambda value: CorpusInfo(**value))
 
 
@@ -50,7 +50,7 @@ def write_corpus_info(lake: Lake, info: CorpusInfo) -> None:
 
 
 def corpora_in(lake: Lake) -> Iterator[CorpusInfo]:
-    """Read what all complete corpora are, in the order of their ids; damaged ones are skipped."""
+    """Read the descriptions of all complete corpora, sorted by id; skip damaged ones."""
     for folder in lake.folders(CORPORA):
         corpus_id = folder.rpartition("/")[2]
         try:

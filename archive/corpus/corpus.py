@@ -1,4 +1,4 @@
-"""Corpora: the puzzles that a run is to be planned over, read batch by batch, never all at once.
+"""Corpora: the puzzles of a run, read batch by batch, never all at once.
 
 corpora/<corpus_id>/part-…      every row in order, with its puzzle or with the rule that it broke
                     corpus.json written last: the corpus is complete
@@ -40,7 +40,7 @@ from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 
 LAKE_LAYOUT = "2"
-"""Version of how a corpus of the lake's puzzles is named."""
+"""Version of the naming scheme of a corpus of the lake's puzzles."""
 LAKE = "lake"
 """The spec of every puzzle of a game that nights have normalised into the lake."""
 
@@ -54,19 +54,19 @@ class Corpus:
 
     corpus_id: str
     name: str
-    """The spec that it was opened by."""
+    """The spec that it was opened with."""
     game: str
     row_count: int
-    """Puzzles in all tables, those that stand more than once included."""
+    """Puzzles in all tables, including repeated ones."""
     quarantined: int
-    """Rows that broke a rule and are no puzzles."""
+    """Rows that broke a rule and are not puzzles."""
     lake: Lake
     paths: tuple[str, ...]
-    """The files with the puzzles, in order; of a `lake` none, because they are merged."""
+    """The files with the puzzles, in order; none for `lake`, whose files get merged."""
     ids: pa.Array | None = None
-    """The puzzles of a `lake`, each once: files may come and go while it is counted."""
+    """The ids of the puzzles of `lake`, each once: its files may come and go during a count."""
     is_new: bool = False
-    """Whether the call that opened it has completed it: nothing was ever asked about it."""
+    """Whether the call that opened it has completed it, so that nothing was ever asked about it."""
 
     def tables(self) -> Iterator[pa.Table]:
         """Read the puzzles: tables with the schema of the game's puzzles table.
@@ -86,7 +86,7 @@ class Corpus:
     def _tables_of_lake(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """Read the puzzles that the lake had when the corpus was opened, each once.
 
-        Raises TransientError when it has lost some of them.
+        Raises TransientError if it has lost some of them.
         """
         table = read_puzzle_table(self.lake, self.game)
         table = table.filter(pc.is_in(table.column("puzzle_id"), value_set=self.ids))
@@ -111,7 +111,7 @@ class Corpus:
 
     @property
     def rows_path(self) -> str:
-        """Where the table lies that joins results back to sources; the puzzles of a `lake`."""
+        """Path of the table that joins results back to sources; for `lake`, the puzzles table."""
         is_lake = self.name == LAKE
         return puzzles_folder(self.game) if is_lake else corpus_folder(self.corpus_id)
 
@@ -125,16 +125,15 @@ def open_corpus(
     on_rows: OnRows = lambda _read, _boards: None,
     check: Callable[[str], None] = lambda _game: None,
 ) -> Corpus:
-    """Open a corpus, and bring it into the lake if it is not there entirely.
+    """Open a corpus, and load it into the lake if it is not completely there.
 
     `spec` is `lake` (every puzzle of `game` in its puzzles table, none of other corpora), a folder
     of payloads, a Parquet file or folder with the columns of a puzzles table, or a generator spec
-    (nightgrid.archive.games.generator_spec). What an earlier call has made is kept, so one that was
-    killed is taken up again; the tables are the same bytes whatever `processes` is. `check` is
-    called with the game as soon as it is known, before anything is made; what it raises ends the
-    call.
+    (nightgrid.archive.games.generator_spec). Finished slices are kept, so the same call resumes a
+    killed one; the tables are the same bytes for any number of `processes`. `check` is called with
+    the game as soon as it is known, before anything is written; its exceptions end the call.
 
-    Raises PermanentError for a spec that is none or holds no puzzle, TransientError when the lake
+    Raises PermanentError for an invalid spec or one without puzzles, TransientError when the lake
     or a process fails.
     """
     if game is not None:
@@ -148,18 +147,18 @@ def open_corpus(
         done = read_corpus_info(lake, inputs.corpus_id)
         is_new = done is None
     except DamagedFileError:
-        # It is written again from the slices.
+        # It is rewritten from the slices.
         done, is_new = None, False
     if done is None:
         if is_missing(lake.url):
-            # One that cannot be made would look like one that does not answer.
+            # A game that cannot be generated would look like one that does not answer.
             make_folder(lake.url)
         done = _make(lake, inputs, processes, on_rows)
     if not done.rows:
         raise PermanentError(f"corpus {spec!r:.200} has no rows; expected at least one puzzle")
     if not done.puzzles:
         raise PermanentError(
-            f"corpus {spec!r:.200} holds no sound puzzle of {inputs.game}; nightgrid list "
+            f"corpus {spec!r:.200} holds no valid puzzle of {inputs.game}; nightgrid list "
             f"quarantine shows what broke a rule ({done.rows:,})"
         )
     return Corpus(
@@ -175,9 +174,9 @@ def open_corpus(
 
 
 def game_of_corpus(spec: str, game: str | None = None) -> str:
-    """Return the game of a corpus, before anything of it is made.
+    """Return the game of a corpus, before generating or loading any of it.
 
-    Raises PermanentError for a spec that is none, and for a generator's of another game.
+    Raises PermanentError for an invalid spec, and for a generator of another game.
     """
     return game or DEFAULT_GAME if spec == LAKE else game_of_spec(spec, game)
 
@@ -187,7 +186,7 @@ def _puzzles_of(lake: Lake, game: str) -> Corpus:
     if not len(ids):
         raise PermanentError(
             f"{lake.url} holds no puzzle of {game} that a night has normalised; expected some, or "
-            "--game. What counts have brought into corpora/ is no part of it: name its folder, "
+            "--game. Corpora of earlier counts are not included: name their folder, "
             "file or spec again"
         )
     return Corpus(
@@ -230,7 +229,7 @@ def _make(
 
 
 def _slices(lake: Lake, inputs: Inputs, numbers: list[int], processes: int) -> Iterator[int]:
-    """Make slices, and give the number of rows of each as it is done."""
+    """Make slices; yield the number of rows of each as it is done."""
     if processes <= 1 or len(numbers) <= 1:
         for number in numbers:
             yield make_slice(lake, inputs.of_slice(number), number)
@@ -251,8 +250,8 @@ def _slices(lake: Lake, inputs: Inputs, numbers: list[int], processes: int) -> I
 
 
 def _make_slice_of(lake_url: str, inputs: Inputs, number: int) -> int:
-    """Make one slice in a process of its own."""
-    # Boards form no cycles, and looking for some takes a seventh of the time.
+    """Make one slice in a child process."""
+    # Boards form no reference cycles, and searching for them takes a seventh of the time.
     gc.disable()
     try:
         return make_slice(Lake.open(lake_url), inputs, number)

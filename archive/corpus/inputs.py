@@ -1,6 +1,6 @@
-"""What a corpus is read from: payloads, Parquet or a generator, divided into slices.
+"""The inputs of a corpus: payloads, Parquet files or a generator, divided into slices.
 
-The inputs name the corpus: the same contents under the same names are the same corpus.
+A corpus is identified by its inputs: the same contents under the same names are the same corpus.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
 LAYOUTS = {"generated": "2", "payloads": "3", "parquet": "3"}
-"""Version of each kind's layout; raise it when the same inputs would give other tables."""
+"""Version of each kind's layout; raise it if the same inputs would give other tables."""
 SLICE_BOARDS = 16_384
 """Boards of one slice of a generated corpus."""
 SLICE_PAYLOADS = 1_024
 """Files of one slice of a folder of payloads."""
 MAX_PAYLOAD_BYTES = 16 * 1024**2
-"""Bytes that are read of a file at most; a larger one goes to quarantine."""
+"""Most bytes read from a file; a larger one goes to quarantine."""
 SAMPLED_PAYLOADS = 16
-"""Files of a folder, at most, that are looked into to tell its game."""
+"""Most files of a folder that are read to detect its game."""
 PAYLOAD_SUFFIXES = frozenset({".json", ".html"})
 COLUMNS_TOLD = 8
-"""Columns that a message names of a file that is no game's."""
+"""Columns that a message names of a file of no known game."""
 DERIVED = frozenset({"puzzle_id", "game", "size"})
-"""Columns of a puzzles table that follow from the others."""
+"""Columns of a puzzles table that are derived from the others."""
 
 InputKind = Literal["payloads", "parquet", "generated"]
 
 
 class InputFile(NamedTuple):
-    """A file that a corpus is read from, or a row group of one."""
+    """A file of a corpus, or a row group of one."""
 
     source: str
-    """Its path within the folder that was named."""
+    """Its path relative to the named folder."""
     row_group: int | None
     body_bytes: int
     sha256: str
@@ -50,29 +50,29 @@ class InputFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What one corpus is read from."""
+    """The inputs of one corpus."""
 
     kind: InputKind
     game: str
     name: str
-    """The spec as it was given; a generator's in its canonical form."""
+    """The spec as given; a generator's in its canonical form."""
     corpus_id: str
     slices: int
     boards: int | None = None
-    """Boards that a generator makes; None for files, of which only reading tells."""
+    """Number of boards of a generator; None for files, which have to be read to know."""
     base: str = ""
-    """The folder that sources are relative to; "" for a generator."""
+    """The folder to which sources are relative; "" for a generator."""
     files: tuple[InputFile, ...] = ()
     """None for a generator."""
 
     def of_slice(self, number: int) -> Inputs:
-        """Narrow the inputs to the files that one slice takes."""
+        """Return the inputs with only the files of one slice."""
         size = SLICE_PAYLOADS if self.kind == "payloads" else 1
         return replace(self, files=self.files[number * size : (number + 1) * size])
 
 
 def game_of_spec(spec: str, game: str | None = None) -> str:
-    """Return the game of what a spec other than `lake` names; a few files are sampled.
+    """Return the game of any spec but `lake`; a few files are sampled.
 
     Raises PermanentError as `read_inputs` does.
     """
@@ -85,10 +85,10 @@ def game_of_spec(spec: str, game: str | None = None) -> str:
 
 
 def read_inputs(spec: str, game: str | None = None) -> Inputs:
-    """Read what a spec other than `lake` names.
+    """Read the inputs of any spec but `lake`.
 
-    `game` None: a generator names it, and files tell it by what they hold. Raises PermanentError
-    for a spec that is none, for files of which none can be counted, and for the wrong game.
+    With `game` None, a generator names it, and files are sampled. Raises PermanentError for an
+    invalid spec, for files without anything to count, and for the wrong game.
     """
     if is_generator_spec(spec):
         generated = read_generator_spec(spec)
@@ -109,17 +109,17 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
 
 
 def columns_to_read(game: str, schema: pa.Schema) -> list[str]:
-    """Name the columns of a Parquet file of puzzles that are read."""
+    """Return the columns to read of a Parquet file of puzzles."""
     return [*needed_columns(game), *sorted(DERIVED & set(schema.names))]
 
 
 def needed_columns(game: str) -> tuple[str, ...]:
-    """Name the columns that a Parquet file of puzzles must have."""
+    """Return the columns that a Parquet file of puzzles must have."""
     return tuple(name for name in archive_plug(game).puzzles().names if name not in DERIVED)
 
 
 def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
-    """Find the files that a spec names: their kind, the folder that sources are relative to."""
+    """Find the files of a spec: their kind, and the folder to which sources are relative."""
     path = Path(spec).expanduser()
     if not path.exists():
         raise PermanentError(
@@ -138,7 +138,7 @@ def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """List what may be a payload or a table, at any depth; hidden files are not looked at."""
+    """List files that may be payloads or tables, at any depth; skip hidden ones."""
     found = []
     for path in folder.rglob("*"):
         inside = path.relative_to(folder).parts
@@ -149,7 +149,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _game_of_payloads(spec: str, base: Path, paths: list[Path]) -> str:
-    """Return the game of payloads by some of them; invalid ones are ignored."""
+    """Detect the game of payloads from some of them; ignore invalid ones."""
     told: dict[str, str] = {}
     for path in paths[:: -(-len(paths) // SAMPLED_PAYLOADS)]:
         with path.open("rb") as stream:
@@ -172,7 +172,7 @@ def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inp
 
 
 def _game_of_tables(paths: list[Path]) -> str:
-    """Return the game of tables by the first that can be read, or raise what is wrong with it."""
+    """Return the game of the first readable table, or raise what is wrong with it."""
     why: DamagedInputError | None = None
     for path in paths:
         try:
@@ -185,7 +185,7 @@ def _game_of_tables(paths: list[Path]) -> str:
 
 
 def _parquet(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
-    """Plan the row groups of tables, and those that cannot be read as if each had one."""
+    """Plan the row groups of tables; an unreadable table counts as one group."""
     told = _game_of_tables(paths) if game is None else game
     files: list[InputFile] = []
     for path in paths:
@@ -241,13 +241,13 @@ def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
 
 
 class DamagedInputError(PermanentError):
-    """A file that is no Parquet, or is not any more. Those beside it are not at fault."""
+    """A file that is not Parquet, or is damaged. The other files are fine."""
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
     """Open a Parquet file.
 
-    Raises DamagedInputError when it is none, PermanentError when the system does not let us.
+    Raises DamagedInputError if it is not Parquet, PermanentError if the system denies access.
     """
     try:
         return pq.ParquetFile(path)
@@ -265,7 +265,7 @@ def file_sha256(path: Path) -> str:
 
 
 def check_same(path: Path, about: InputFile) -> None:
-    """Raise PermanentError for a file that is not what it was when the corpus was planned."""
+    """Raise PermanentError if a file has changed since the corpus was planned."""
     if not path.is_file() or file_sha256(path) != about.sha256:
         raise PermanentError(
             f"{path.name} has changed since the corpus was planned; run the same command again"

@@ -1,4 +1,4 @@
-"""Read the rows of Parquet files as puzzles: each is one, or a fault that says where and why."""
+"""Read the rows of Parquet files as puzzles; each is a puzzle or a fault with its place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from nightgrid.solvers.game_contract import Game
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusRow:
-    """One row of a corpus as it is read."""
+    """One row of a corpus."""
 
     source: str
     source_row: int
@@ -42,9 +42,9 @@ class CorpusRow:
 def read_parquet(
     game: Game[Any, Any], base: Path, inputs: Iterable[InputFile]
 ) -> Iterator[CorpusRow]:
-    """Read row groups of Parquet files, every row validated as if it were a payload.
+    """Read row groups of Parquet files, validating every row as if it were a payload.
 
-    A file that is no Parquet, and a row group that is damaged, are one row each, which is a fault.
+    A file that is not Parquet, and a damaged row group, give one row each, with a fault.
     """
     for about in inputs:
         path = base / about.source
@@ -65,7 +65,7 @@ def read_parquet(
                     yield CorpusRow(source=about.source, source_row=at, item=item)
                     at += 1
         except (DamagedInputError, UnreadableGroupError) as error:
-            # A file that was changed meanwhile is not called damaged.
+            # A file that was changed meanwhile is not reported as damaged.
             check_same(path, about)
             what, place = str(error), ""
             if group is not None:
@@ -92,7 +92,7 @@ def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Publis
 
 
 def _fault_in(row: dict[str, Any]) -> Fault | None:
-    """Return the first fault of a row: nulls, negative numbers, values that are no characters."""
+    """Return the first fault of a row: nulls, negative numbers, values that are not characters."""
     for name, value in row.items():
         values = value if isinstance(value, list) else [value]
         if None in values:
@@ -122,7 +122,7 @@ def _item(
     except InvalidPuzzleError as error:
         return fault_of(error)
     except (PermanentError, *_BROKEN) as error:
-        # What Python says of it does not say where to look.
+        # Python's own message does not say where to look.
         why = error if isinstance(error, PermanentError) else "its values do not fit one another"
         return input_fault("columns", f"no puzzle: {why}")
     name = game.puzzle_id(puzzle)

@@ -1,6 +1,6 @@
-"""Make one slice of a corpus: a row for each puzzle, and for each fault.
+"""Make one slice of a corpus: a row for each puzzle and for each fault.
 
-A slice depends on the inputs alone, so every process that makes it makes the same bytes.
+A slice depends only on the inputs, so every process writes the same bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def slice_path(corpus_id: str, number: int) -> str:
 
 
 def make_slice(lake: Lake, inputs: Inputs, number: int) -> int:
-    """Read slice `number` of a corpus and write its rows; return how many these are.
+    """Read slice `number` of a corpus and write its rows; return how many there are.
 
     `inputs` are those of the slice. Raises PermanentError for a file that has changed since they
     were read.
@@ -56,7 +56,7 @@ def make_slice(lake: Lake, inputs: Inputs, number: int) -> int:
         while batch := list(itertools.islice(found, BATCH_ROWS)):
             rows += len(batch)
             held.append(_table(lake, game, batch))
-            # Small row groups would cost every reader more.
+            # Small row groups would slow down every reader.
             if sum(map(len, held)) + BATCH_ROWS > ROW_GROUP_ROWS:
                 yield pa.concat_tables(held)
                 held.clear()
@@ -124,7 +124,7 @@ def _payloads(game: str, base: Path, inputs: Iterable[InputFile]) -> Iterator[Co
 
 
 def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fault]:
-    """Explain of a payload without a valid puzzle that it is of another game, if it is."""
+    """If a payload without a valid puzzle is of another game, report that."""
     found = game_found_in(data, path.name)
     if found in (None, game):
         return []

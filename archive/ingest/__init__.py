@@ -1,1 +1,1 @@
-"""From a source into the lake: fetched, kept raw, normalised into puzzles and editions."""
+"""From a source into the lake: fetch, keep raw, normalise into puzzles and editions."""

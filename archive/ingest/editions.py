@@ -1,4 +1,4 @@
-"""Editions: which board stood where, when, and where current ones contradict one another."""
+"""Editions: which board was published where and when, and contradictions between current ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def editions_path(game: str) -> str:
 
 
 _CURRENT = ("date", "level", "revision", "draft")
-"""Columns that tell which editions are current."""
+"""Columns that determine which editions are current."""
 
 
 def current_editions(
@@ -39,7 +39,7 @@ def current_editions(
 ) -> pa.Table:
     """Read the current revision of every (date, level), sorted by date and level.
 
-    One that is a draft, seen before its date only, is left out; with `drafts`, all others are.
+    Drafts (seen only before their date) are left out unless `drafts` is set.
     """
     names = _with_current(columns)
     return current_of(lake.read_table(editions_path(game), EDITIONS, names), columns, drafts=drafts)
@@ -65,7 +65,7 @@ def _with_current(columns: Sequence[str]) -> list[str]:
 
 
 def current_of(editions: pa.Table, columns: Sequence[str], *, drafts: bool = False) -> pa.Table:
-    """Choose from a table of editions what `current_editions` reads.
+    """Return those rows of a table of editions that `current_editions` reads.
 
     The table has `columns`, `date`, `level`, `revision` and `draft`.
     """
@@ -95,10 +95,11 @@ _OBSERVED = ("date", "level", "puzzle_id", "source_id", "official_solution", "ye
 
 
 def observations(lake: Lake, raw: RawArchive, editions: pa.Table | None = None) -> pa.Table:
-    """Find where payloads of a game contradict its current editions: rows like those of QUARANTINE.
+    """Find contradictions between payloads of a game and its current editions, as rows of
+    QUARANTINE.
 
-    `editions` are all editions of the game, if they are at hand. Drafts are left out: they may
-    still change.
+    `editions` are all editions of the game, if the caller has them. Drafts are left out, since they
+    may still change.
     """
     plug = archive_plug(raw.game)
     if not plug.observed:
@@ -122,10 +123,10 @@ def _row(raw: RawArchive, edition: Edition, rule: str, place: str, message: str)
 
 
 def set_tables_aside(lake: Lake, game: str) -> list[str]:
-    """Set the damaged tables of a game aside, and its index with them; return what was damaged.
+    """Set the damaged tables of a game and its index aside; return what was damaged.
 
-    Without the index every payload counts as new, so the next call of `normalise` makes all tables
-    again. Raises LakeRefusesError for a table that may not be read.
+    Without the index every payload counts as new, so the next call of `normalise` rebuilds all
+    tables. Raises LakeRefusesError for a table that may not be read.
     """
     index = index_path(game)
     damaged: dict[str, DamagedFileError] = {}
@@ -136,10 +137,10 @@ def set_tables_aside(lake: Lake, game: str) -> list[str]:
                 lake.read_file(path, schema)
             except DamagedFileError as error:
                 damaged[path] = error
-    # First: a process that is killed in between leaves tables that the next one makes again.
+    # First: if the process is killed in between, the next one rebuilds the tables.
     if damaged and index not in damaged:
         lake.delete(index)
     for path, why in damaged.items():
         moved = set_aside(lake, path)
-        skip_file(path, f"{why}; moved to {moved}, and made again from the raw payloads")
+        skip_file(path, f"{why}; moved to {moved}, and rebuilt from the raw payloads")
     return list(damaged)

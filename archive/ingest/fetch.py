@@ -1,4 +1,4 @@
-"""Fetch payloads into the lake's raw archive: what is new is stored, everything is reported."""
+"""Fetch payloads into the lake's raw archive: new ones are stored, everything is reported."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from nightgrid.archive.sources import Answer, AnswerKind, Source, Validators
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 REFRESH_DAYS = 14
-"""How many days back a payload is asked for again, because endpoints are mutable."""
+"""Days for which known payloads are requested again, because endpoints are mutable."""
 GIVE_UP_AFTER_FAILURES = 5
-"""Transient failures in a row after which the source is left alone for the rest of the run."""
+"""Consecutive transient failures after which the source is skipped for the rest of the run."""
 NOT_ASKED = "not-asked"
-"""Rule of a failure that only tells that the source had been given up."""
+"""Rule of dates skipped because the source had been given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,22 +38,22 @@ class FetchFailure:
 
 @dataclass(slots=True, kw_only=True)
 class FetchReport:
-    """What one fetch did, date by date."""
+    """The outcome of one fetch, date by date."""
 
     source: str
     asked: list[dt.date] = field(default_factory=list)
-    """Dates that were asked for."""
+    """Dates that were requested."""
     known: int = 0
-    """Dates of the range that were not asked for, because they are known and settled."""
+    """Dates of the range that were skipped, because they are known and settled."""
     new: list[dt.date] = field(default_factory=list)
-    """Dates with a payload that differs from the one seen last."""
+    """Dates whose payload differs from the last one."""
     unchanged: list[dt.date] = field(default_factory=list)
     absent: list[dt.date] = field(default_factory=list)
     failed: list[FetchFailure] = field(default_factory=list)
 
     @property
     def source_failed(self) -> bool:
-        """Return whether every date that was asked for failed, and there was one."""
+        """Return whether dates were requested and all of them failed."""
         refused = sum(failure.rule != NOT_ASKED for failure in self.failed)
         return bool(self.asked) and refused == len(self.asked)
 
@@ -68,14 +68,14 @@ def fetch(
     refresh_days: int = REFRESH_DAYS,
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
 ) -> FetchReport:
-    """Ask a source for the dates of a range and store every payload that is new for its date.
+    """Request the dates of a range from a source and store every payload that is new for its date.
 
-    The range begins with the first published puzzle and ends today unless given; a folder has
-    the dates it has. Known dates are asked for again when the source is local, when they lie
-    within the last `refresh_days` or in the future, or when their last payload is in quarantine or
-    was a draft: a payload seen before its date may differ from what was published.
+    By default the range starts with the first published puzzle and ends today; a folder has its own
+    dates. Known dates are requested again if the source is local, if they lie within the last
+    `refresh_days` or in the future, or if their last payload is in quarantine or was a draft: a
+    payload seen before its date may differ from what was published.
 
-    Raises TransientError and PermanentError of the lake only; a source's failures are reported.
+    Raises only the lake's TransientError and PermanentError; failures of the source are reported.
     """
     lake.sweep_staging()
     raw = RawArchive(lake, game)
@@ -85,7 +85,7 @@ def fetch(
         first, last = first or reader(game).FIRST_DATE, last or today
     latest = raw.latest()
     unsettled = _in_quarantine(lake, game, latest) | _drafts(latest)
-    # A local source is asked again for what is known and settled.
+    # A local source is read again for known and settled dates too.
     settled = set() if source.local else {*latest.column("date").to_pylist(), *raw.absent}
     received = _received(latest)
     failures_in_a_row = 0
@@ -105,10 +105,10 @@ def fetch(
         report.asked.append(date)
         source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
         url, validators = received.get(date, ("", None))
-        # "Unchanged" from one source says nothing about what another one gave since.
+        # "Unchanged" from one source says nothing about payloads from another one.
         if url != source.url(date) or (source.local and date in unsettled):
             validators = None
-        # Before it is read: what changes a file later is younger.
+        # Taken before the read, so that any later change of the file is younger.
         at = now()
         answer = source.fetch(date, validators)
         if answer.kind == AnswerKind.UNCHANGED and not source.local:
@@ -175,7 +175,7 @@ def _received(latest: pa.Table) -> dict[dt.date, tuple[str, Validators]]:
 
 
 def _in_quarantine(lake: Lake, game: str, latest: pa.Table) -> set[dt.date]:
-    """Find the dates whose last body is no payload or broke a rule."""
+    """Return the dates whose last body is not a payload or broke a rule."""
     table = lake.read_table(quarantine_path(game), QUARANTINE, ["date", "raw_sha256"])
     broken = set(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True))
     faulty = pc.is_in(latest.column("sha256"), value_set=table.column("raw_sha256"))
@@ -186,7 +186,7 @@ def _in_quarantine(lake: Lake, game: str, latest: pa.Table) -> set[dt.date]:
 
 
 def _drafts(latest: pa.Table) -> set[dt.date]:
-    """Find the dates whose last body was seen before the date, in UTC."""
+    """Return the dates whose last body was seen before the date, in UTC."""
     dates = latest.column("date")
     return set(dates.filter(pc.less(_day_of(latest.column("fetched_at")), dates)).to_pylist())
 

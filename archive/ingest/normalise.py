@@ -1,8 +1,7 @@
 """Normalise raw payloads into editions with revisions, puzzles and quarantine.
 
-The rows of a date are a function of what was seen for that date, and are always made again as a
-whole. So it does not matter where an earlier run was killed, and the tables can be made again from
-the raw payloads alone.
+The rows of a date are a function of its payloads, and are always rebuilt as a whole. So it does not
+matter where an earlier run was killed, and the tables can be rebuilt from the raw payloads alone.
 """
 
 from __future__ import annotations
@@ -54,14 +53,14 @@ from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 from nightgrid.solvers.registry import game as game_named
 
 FAULTS_KEPT = 1_000
-"""Rows of quarantine that a report of normalising names."""
+"""Most rows of quarantine in a report."""
 BATCH_DATES = 2_000
 """Dates whose payloads are held in memory and committed together."""
 
 
 @dataclass(slots=True, kw_only=True)
 class NormaliseReport:
-    """What one normalising did."""
+    """The outcome of one normalisation."""
 
     payloads: int = 0
     """Sightings that were not normalised before."""
@@ -74,13 +73,13 @@ class NormaliseReport:
     faults: list[dict[str, Any]] = field(default_factory=list)
     """These rows, at most FAULTS_KEPT of them."""
     edition_count: int = 0
-    """Current (date, level) pairs in the lake after this."""
+    """Current (date, level) pairs in the lake afterwards."""
     quarantine_count: int = 0
-    """Quarantine rows in the lake after this."""
+    """Quarantine rows in the lake afterwards."""
     observation_count: int = 0
-    """Contradictions between current editions after this."""
+    """Contradictions between current editions afterwards."""
     dates_lost: int = 0
-    """Dates that were made again because tables had lost rows of them."""
+    """Dates that were rebuilt because tables had lost their rows."""
 
 
 def normalise(
@@ -94,11 +93,11 @@ def normalise(
 ) -> NormaliseReport:
     """Bring editions, puzzles and quarantine up to date with the raw payloads.
 
-    Only dates with a new sighting are worked, those that the tables have lost, and those that are
-    to be worked `again`; all dates when `rebuild` is set. Batches of dates are committed one after
-    the other; what is interrupted is taken up again by the next call. `check` is called before a
-    batch is committed, and raises where another process has taken over. Without a new payload,
-    tables that are as they were when nothing was left to do are not read.
+    Only dates with a new sighting, dates lost from the tables, and the dates of `again` are
+    processed; all dates if `rebuild` is set. Batches of dates are committed one after the other, so
+    that the next call resumes an interrupted one. `check` is called before each commit, and raises
+    if another process has taken over. Without new payloads, tables that have not changed since
+    nothing was left to do are not read.
     """
     before = None if rebuild or again else _fingerprint(lake, game)
     counts = None if before is None else before.saved_result()
@@ -121,14 +120,14 @@ def normalise(
         fresh = [sighting for sighting in raw.new if batch[0] <= sighting.date <= batch[-1]]
         if fresh:
             check()
-            # Last: until a sighting stands in the index, its date is made again.
+            # Last: a date is rebuilt until the index has its sighting.
             raw.commit_index(fresh)
     is_left = bool(dates) or not raw.is_settled
     if not (raw.is_settled or raw.is_empty):
         check()
         raw.commit_index([])
     report.observation_count = len(observations(lake, raw, tables.editions))
-    # Every date and level has one first revision.
+    # Every date and level has exactly one first revision.
     report.edition_count = pc.sum(pc.equal(tables.editions.column("revision"), 1)).as_py() or 0
     report.quarantine_count = len(tables.quarantine)
     now = None if is_left or before is None else _fingerprint(lake, game)
@@ -150,18 +149,17 @@ def _fingerprint(lake: Lake, game: str) -> InputFingerprint | None:
 
 
 _COUNTS = ("edition_count", "quarantine_count", "observation_count")
-"""Figures of a report that describe the tables, not the work of this call."""
+"""Figures that describe the tables, not the work of this call."""
 
 
 def lost_dates(
     lake: Lake, raw: RawArchive, editions: pa.Table, quarantine: pa.Table
 ) -> set[dt.date]:
-    """Name the dates whose rows are not what the raw payloads made of them.
+    """Return the dates whose rows do not match the raw payloads.
 
-    Either their boards are in no segment of puzzles, because a damaged segment was set aside, or
-    the words of these boards are gone, or they have neither an edition nor a row in quarantine,
-    because two processes wrote a table at once or a file was damaged, or a payload that was missing
-    when they were worked is back.
+    Either their boards are in no puzzles segment, because a damaged one was set aside; or the words
+    of these boards are missing; or they have neither an edition nor a quarantine row, because two
+    processes wrote a table at once or a file was damaged; or a payload that was missing is back.
     """
     ids = readable_puzzle_ids(lake, raw.game)
     known = pc.is_in(editions.column(PUZZLE_ID), value_set=ids)
@@ -180,7 +178,7 @@ def lost_dates(
 
 
 def _boards_without_words(lake: Lake, game: str) -> pa.ChunkedArray:
-    """Name the boards whose dictionary the lake lacks."""
+    """Return the boards whose dictionary is missing from the lake."""
     boards = read_puzzle_table(lake, game, [PUZZLE_ID, KEY])
     # After the boards: a dictionary is written before its board.
     has_words = pc.is_in(boards.column(KEY), value_set=dictionary_ids(lake))
@@ -204,7 +202,7 @@ class _Tables:
 
 
 _Edition = tuple[Any, dict[str, Any]]
-"""A board, and its row of the editions table."""
+"""A board and its row of the editions table."""
 
 
 def _normalise_batch(
@@ -222,7 +220,7 @@ def _normalise_batch(
         editions += _revisions(published, tables.game)
         faults += _quarantine_rows(item for item in found if isinstance(item[1], Fault))
     boards = {row["puzzle_id"]: puzzle for puzzle, row in editions}
-    # Words before puzzles before editions: nothing ever refers to what the lake lacks.
+    # Words before puzzles before editions: nothing ever refers to a missing row.
     add_dictionaries(tables.lake, words_of(boards.values()))
     rows = puzzles_table(tables.game, list(boards.values()))
     add_puzzles(tables.lake, tables.game.name, rows)
@@ -257,16 +255,16 @@ _PUBLISHED_COLUMNS = (
     "par",
     "yesterday",
 )
-"""Columns of editions that payloads tell as they are."""
+"""Columns of editions copied from payloads as they are."""
 
 
 def _revisions(found: Iterator[Found], game: Game[Any, Any]) -> list[_Edition]:
     """Turn the puzzles seen for one date into revisions.
 
-    A revision begins whenever a level shows another board than it did last, an older one included.
-    What the payloads say about a board (ids, names, the official solution) may come to be known
-    or corrected later: within a revision the last value that is not null counts, while `seen_at`
-    and `raw_sha256` are those of the first sighting. It is a draft until it is seen on its date.
+    A revision starts whenever a level shows another board than before, even an older one. Facts
+    about a board (ids, names, the official solution) may be published or corrected later: within a
+    revision the last non-null value counts, while `seen_at` and `raw_sha256` are those of the first
+    sighting. It is a draft until it is seen on its date.
     """
     by_level: dict[str, list[_Edition]] = {}
     for sighting, published in found:
@@ -302,7 +300,7 @@ def _edition_columns(published: Published, game: Game[Any, Any]) -> dict[str, st
 
 
 def _quarantine_rows(found: Iterator[Found]) -> list[dict[str, Any]]:
-    """Make one row per fault, under the first sighting of its body."""
+    """Return one row per fault, under the first sighting of its body."""
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for sighting, fault in found:
         assert isinstance(fault, Fault)
@@ -329,11 +327,11 @@ def _commit(
     rows: list[dict[str, Any]],
     key: tuple[str, ...],
 ) -> tuple[pa.Table, list[tuple[Any, ...]]]:
-    """Put rows in the place of all rows of their dates; write the table if that changes it.
+    """Replace all rows of some dates; write the table only if that changes it.
 
-    Returns the table as it is now, and the keys of the rows that are new.
+    Returns the new table, and the keys of the new rows.
     """
-    # Rows of earlier dates stand where they stood: a night changes the last of many.
+    # Rows of earlier dates do not move: a night changes only the last of many.
     earlier = int(np.searchsorted(days_of(table), day_of(min(dates))))
     head, later = table.slice(0, earlier), table.slice(earlier)
     redone = pc.is_in(later.column("date"), value_set=pa.array(dates, pa.date32()))

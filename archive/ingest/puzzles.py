@@ -28,7 +28,7 @@ from nightgrid.solvers.question import clued_subject
 T = TypeVar("T")
 
 SEGMENT_ROWS = 131_072
-"""Rows that are written as one file, at most."""
+"""Most rows that are written as one file."""
 PUZZLE_ID = "puzzle_id"
 
 
@@ -38,7 +38,7 @@ def puzzles_folder(game: str) -> str:
 
 
 def puzzle_files(game: str) -> MergedFolder:
-    """Describe the files of a game's puzzles table."""
+    """Describe the merged folder of a game's puzzles table."""
     return MergedFolder(
         path=puzzles_folder(game),
         schema=archive_plug(game).puzzles(),
@@ -50,9 +50,9 @@ def puzzle_files(game: str) -> MergedFolder:
 
 
 def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
-    """Lay puzzles of a game out as rows of its puzzles table, in the order given.
+    """Return puzzles of a game as rows of its puzzles table, in the order given.
 
-    They have their clues, too, where the game as it is bound answers by them.
+    Includes their clues if the game as bound depends on them.
     """
     schema = archive_plug(game.name).puzzles()
     arrays = game.to_arrays(puzzles)
@@ -74,7 +74,7 @@ def puzzles_table(game: Game[Any, Any], puzzles: Sequence[Any]) -> pa.Table:
 
 
 def subjects_of(puzzles: pa.Table) -> pa.ChunkedArray:
-    """Name what is asked about, as `Game.subject`: boards, with their clues where there are any."""
+    """Return the subjects of puzzles, as `Game.subject`: boards, with their clues if any."""
     ids = puzzles.column(PUZZLE_ID)
     if CLUE.name not in puzzles.column_names:
         return ids
@@ -83,7 +83,7 @@ def subjects_of(puzzles: pa.Table) -> pa.ChunkedArray:
 
 
 def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read every board of a game that the lake has, each once."""
+    """Read every board of a game in the lake, each once."""
     schema = archive_plug(game).puzzles()
     names = list(columns or schema.names)
     wanted = list(dict.fromkeys([*names, PUZZLE_ID]))
@@ -93,7 +93,7 @@ def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = Non
 
 
 def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
-    """Read the boards that have these ids and that the lake has, each once."""
+    """Read the boards of the lake with these ids, each once."""
     boards = read_puzzle_table(lake, game)
     return boards.filter(pc.is_in(boards.column(PUZZLE_ID), value_set=puzzle_ids))
 
@@ -101,7 +101,7 @@ def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
 def _each_segment(
     lake: Lake, game: str, read: Callable[[str], T], *, spare: bool = False
 ) -> Iterator[tuple[str, T]]:
-    """Read each segment in the way that is given; one that is merged meanwhile is empty.
+    """Read each segment with a function; one that is merged meanwhile is empty.
 
     With `spare`, damaged segments are set aside.
     """
@@ -126,7 +126,7 @@ def _read_ids(lake: Lake, schema: pa.Schema, path: str) -> pa.ChunkedArray:
 
 
 def once_each(puzzles: pa.Table) -> pa.Table:
-    """Leave out boards that stood in the table before."""
+    """Drop repeated boards; keep the first of each."""
     ids = puzzles.column(PUZZLE_ID).combine_chunks()
     known = ids.unique()
     if len(known) == len(ids):
@@ -136,15 +136,14 @@ def once_each(puzzles: pa.Table) -> pa.Table:
 
 
 def readable_puzzle_ids(lake: Lake, game: str) -> pa.ChunkedArray:
-    """Read the ids of all boards that the lake has; segments that are damaged are set aside."""
+    """Read the ids of all boards of the lake; set damaged segments aside."""
     read = partial(_read_ids, lake, archive_plug(game).puzzles())
     found = [ids for _, ids in _each_segment(lake, game, read, spare=True)]
     return pa.chunked_array([chunk for ids in found for chunk in ids.chunks], pa.string())
 
 
 def add_puzzles(lake: Lake, game: str, table: pa.Table) -> int:
-    """Add the boards that the lake does not have yet; return how many those are.
-
+    """Add the boards that the lake lacks; return how many.
     Returns when they are in the lake, whatever other processes add meanwhile.
     """
     folder = puzzle_files(game)
@@ -160,7 +159,7 @@ def add_puzzles(lake: Lake, game: str, table: pa.Table) -> int:
 
 
 def name_of_puzzles(puzzle_ids: pa.ChunkedArray) -> str:
-    """Name a set of puzzles by their ids, in whichever order and however often they stand there."""
+    """Return the name of a set of puzzles, independent of the order and repetition of their ids."""
     ids = pc.unique(puzzle_ids)
     hashes = hashlib.sha256()
     for name in ids.take(pc.sort_indices(ids)).to_pylist():

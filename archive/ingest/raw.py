@@ -23,68 +23,68 @@ from nightgrid.solvers.errors import PermanentError
 
 _EPOCH = dt.date(1970, 1, 1)
 _ABSENT = b"nightgrid.absent"
-"""Metadata of the index: the dates without a puzzle, with blanks between them."""
+"""Metadata key of the index: the dates without a puzzle, separated by spaces."""
 _UNINDEXED = "unindexed"
-"""The step of a game's state that names dates which may have files that the index lacks."""
+"""Step of a game's state that lists dates which may have files missing from the index."""
 _UNINDEXED_MAX = 100
-"""Dates that are named; where there are more, all dates are listed."""
+"""Most dates in that list; if there are more, all dates are listed."""
 RAW_DAMAGED = "raw-damaged"
-"""The rule that a payload breaks which is missing from the lake, or not what was received."""
+"""Rule broken by a payload that is missing from the lake, or is not what was received."""
 ORDER = ("date", "sequence", "fetched_at", "sha256")
 """Columns by which sightings are sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A body that was received for a date and differs from the one received before it.
+    """A body received for a date that differs from the previous one.
 
-    Or the same body once more, when it was a draft before: seen on its date, it is final.
+    Or the same body again, if it was a draft before: seen on its date, it is final.
     """
 
     game: str
     date: dt.date
     sequence: int = 0
-    """1 for the first body of the date, then one more for every sighting."""
+    """1 for the first body of the date, one more for every sighting."""
     sha256: str = ""
     url: str
     fetched_at: dt.datetime
     http_status: int | None = None
-    """None when the body is a file."""
+    """None if the body is a file."""
     etag: str | None = None
     last_modified: str | None = None
     body_bytes: int = 0
     fault_rule: str | None = None
-    """Why the body is no payload, or None: "http-status", "body-too-large", …"""
+    """Why the body is not a payload, or None: "http-status", "body-too-large", …"""
     fault_message: str | None = None
     final_url: str | None = None
-    """What redirects of `url` led to; None: there was none."""
+    """Final URL after redirects; None: there were none."""
 
     @property
     def is_draft(self) -> bool:
-        """Return whether it was seen before its date (UTC), and may not be what is published."""
+        """Return whether it was seen before its date (UTC), so that it may not be final."""
         return self.fetched_at.astimezone(dt.UTC).date() < self.date
 
     @property
     def body_path(self) -> str:
-        """Where the body lies in the lake."""
+        """Path of the body in the lake."""
         return body_path(self.game, self.date, self.sha256)
 
 
 class RawArchive:
-    """The raw payloads of one game: what was seen for every date, and storing of what is new.
+    """The raw payloads of one game: reads what was seen for every date, and stores what is new.
 
     A body lies at `raw/game=G/date=D/SHA256.body` and is written once; each sighting of it is a
     file of metadata beside it, `SHA256.json` for the first and `SHA256.N.json` when the same body
     comes back as sighting N after another one. No file is ever changed.
 
-    `raw/G.parquet` lists the sightings that are normalised, and in its metadata the dates without
-    a puzzle. Before a file that it does not know is written, its date is noted in `state/G.json`,
-    until the index knows it. So these two are all that is read, however many payloads there are;
-    where the note is missing, all payloads are listed.
+    `raw/G.parquet` is the index of normalised sightings, with the dates without a puzzle in its
+    metadata. Before a file outside of the index is written, its date is noted in `state/G.json`,
+    until the index has it. So only these two are read, however many payloads there are; if the note
+    is missing, all payloads are listed.
     """
 
     def __init__(self, lake: Lake, game: str, *, whole: bool = False) -> None:
-        """Read the index and what is not in it yet; with `whole`, look at every file's name."""
+        """Read the index and the files missing from it; with `whole`, list all files."""
         self._lake = lake
         self.game = game
         index, absent = _read_index(lake, game)
@@ -92,7 +92,7 @@ class RawArchive:
         """Sightings that are normalised, by date and sequence."""
         noted = None if whole or absent is None else unindexed_dates(lake, game)
         self._unindexed: set[dt.date] | None = noted
-        """Dates whose files the index may lack; None: any may."""
+        """Dates whose files may be missing from the index; None: any date."""
         self._days = days_of(index)
         self._by_date: dict[dt.date, list[Sighting]] = {}
         self.absent: set[dt.date] = set(absent or ())
@@ -136,7 +136,7 @@ class RawArchive:
         return {sighting.date for sighting in self.new}
 
     def latest(self) -> pa.Table:
-        """Return what was seen last for each date: rows of the index, and what is not in it yet."""
+        """Return the last sighting of each date: rows of the index, and those not in it yet."""
         table = self.index
         if self.new:
             added = pa.Table.from_pylist(list(map(asdict, self.new)), schema=RAW)
@@ -145,15 +145,15 @@ class RawArchive:
         return table.filter(pa.array(np.append(days[1:] != days[:-1], True)[: len(days)]))
 
     def body_paths(self) -> set[str]:
-        """Name the files of all bodies that were seen."""
+        """Return the paths of all bodies that were seen."""
         named = zip(*(self.index.column(n).to_pylist() for n in ("date", "sha256")), strict=True)
         known = {body_path(self.game, date, sha256) for date, sha256 in named}
         return known | {sighting.body_path for sighting in self.new}
 
     def body(self, sighting: Sighting) -> bytes:
-        """Read a body back.
+        """Read a body.
 
-        Raises PermanentError when it is missing or not what was received.
+        Raises PermanentError if it is missing or not what was received.
         """
         try:
             data = self._lake.read_bytes(sighting.body_path)
@@ -164,9 +164,9 @@ class RawArchive:
         return data
 
     def store(self, body: bytes, sighting: Sighting) -> Sighting | None:
-        """Keep a body and its sighting; None when it is the body that was seen last.
+        """Store a body and its sighting; return None if it equals the last body.
 
-        `sequence`, `sha256` and `body_bytes` of the sighting given are filled in here.
+        Fills in `sequence`, `sha256` and `body_bytes` of the sighting.
         """
         sha256 = hashlib.sha256(body).hexdigest()
         seen = self.of(sighting.date)
@@ -174,14 +174,14 @@ class RawArchive:
             self.settle(sighting.date, sighting.fetched_at)
             return None
         sighting = replace(sighting, sha256=sha256, body_bytes=len(body))
-        # The body goes first: metadata without a body would promise what is not there, a body
-        # without metadata is only a file that the next attempt writes again.
+        # Body first: metadata without a body would promise a missing file, while a body without
+        # metadata is just rewritten by the next attempt.
         if not any(other.sha256 == sha256 for other in seen):
             self._lake.write_bytes(sighting.body_path, body)
         return self._add(sighting)
 
     def settle(self, date: dt.date, at: dt.datetime) -> Sighting | None:
-        """Note that the body seen last still stands, if that makes a draft of it final."""
+        """Record that the last body is still current, if that makes a draft of it final."""
         seen = self.of(date)
         if not seen or not seen[-1].is_draft:
             return None
@@ -200,7 +200,7 @@ class RawArchive:
     def store_absent(
         self, date: dt.date, url: str, fetched_at: dt.datetime, http_status: int | None = 404
     ) -> None:
-        """Remember that a source has no puzzle for a date."""
+        """Record that a source has no puzzle for a date."""
         if date in self.absent:
             return
         value = {"game": self.game, "date": str(date), "url": url, "http_status": http_status}
@@ -209,7 +209,7 @@ class RawArchive:
         self.absent.add(date)
 
     def _write(self, date: dt.date, path: str, text: str) -> None:
-        """Write a file of metadata, and note its date before."""
+        """Write a metadata file, after noting its date."""
         if self._unindexed is not None and date not in self._unindexed:
             self._note({*self._unindexed, date})
         self._lake.write_bytes(path, f"{text}\n".encode("ascii"))
@@ -221,7 +221,7 @@ class RawArchive:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the index knows every file, and the state says so."""
+        """Whether the index has every file, and the state says so."""
         return not self.new and self._unindexed == set()
 
     @property
@@ -230,10 +230,11 @@ class RawArchive:
         return not (len(self.index) or self.new or self.absent)
 
     def commit_index(self, sightings: list[Sighting]) -> None:
-        """Add sightings to the index, which says that they are normalised, and the dates without.
+        """Add sightings to the index, which marks them as normalised, with the dates without a
+        puzzle.
 
-        Then the note of their dates goes. One that is killed before that leaves the note of dates
-        that the index knows: they are listed until a later call.
+        Then clears the note of their dates. If the process is killed before that, the note keeps
+        indexed dates, which are listed until a later call.
         """
         added = pa.Table.from_pylist(list(map(asdict, sightings)), schema=RAW)
         table = pa.concat_tables([self.index, added]).sort_by([(n, "ascending") for n in ORDER])
@@ -247,7 +248,7 @@ class RawArchive:
             self._note(self._new_dates())
 
     def _path_of(self, sighting: Sighting) -> str:
-        """Name the metadata file of a sighting: numbered where its body was seen before."""
+        """Return the metadata file of a sighting, numbered if its body was seen before."""
         stem = sighting.body_path.removesuffix(".body")
         same = (s for s in self._seen(sighting.date) if s.sha256 == sighting.sha256)
         again = any(s.sequence < sighting.sequence for s in same)
@@ -255,7 +256,7 @@ class RawArchive:
 
 
 def unindexed_dates(lake: Lake, game: str) -> set[dt.date] | None:
-    """Read the dates that may have files which the index lacks; None: any date may."""
+    """Read the dates that may have files missing from the index; None: any date."""
     noted = read_state(lake, game, _UNINDEXED)
     if noted is None or noted["dates"] is None:
         return None
@@ -263,7 +264,7 @@ def unindexed_dates(lake: Lake, game: str) -> set[dt.date] | None:
 
 
 def index_path(game: str) -> str:
-    """Name the table of a game's normalised sightings."""
+    """Return the table of a game's normalised sightings."""
     return f"raw/{game}.parquet"
 
 
@@ -280,7 +281,7 @@ def _read_index(lake: Lake, game: str) -> tuple[pa.Table, list[dt.date] | None]:
 
 
 Found = tuple[Sighting, Published | Fault]
-"""A sighting, and a board of its payload or what is wrong with it."""
+"""A sighting, and a board of its payload or a fault."""
 
 
 def read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[Found]:
@@ -294,7 +295,7 @@ def read_date(raw: RawArchive, reads: PayloadReader, date: dt.date) -> list[Foun
             try:
                 items = reads.read_payload(raw.body(sighting), date)
             except LakeRefusesError:
-                # It may be sound, and its boards would go from the editions into quarantine.
+                # It may be valid, and its boards would move from the editions into quarantine.
                 raise
             except PermanentError as error:
                 items = [input_fault(RAW_DAMAGED, str(error))]
@@ -324,18 +325,18 @@ def body_path(game: str, date: dt.date, sha256: str) -> str:
 
 
 def order_of(sighting: Sighting) -> tuple[dt.date, int, dt.datetime, str]:
-    """Return the values of ORDER, to sort sightings by."""
+    """Return the values of ORDER, the sort key of sightings."""
     return (sighting.date, sighting.sequence, sighting.fetched_at, sighting.sha256)
 
 
 def to_json(sighting: Sighting) -> dict[str, Any]:
-    """Write a sighting as the JSON of its file of metadata."""
+    """Return a sighting as the JSON of its metadata file."""
     told = {"date": str(sighting.date), "fetched_at": sighting.fetched_at.isoformat()}
     return asdict(sighting) | told
 
 
 def read_sighting(lake: Lake, path: str) -> Sighting | None:
-    """Read a file of metadata; None if there is none."""
+    """Read a metadata file; None if there is none."""
     try:
         value = json.loads(lake.read_bytes(path))
         value["date"] = dt.date.fromisoformat(value["date"])

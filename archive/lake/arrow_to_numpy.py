@@ -1,4 +1,4 @@
-"""Arrow tables of puzzles as the NumPy columns that solvers take."""
+"""Convert Arrow tables of puzzles into the NumPy columns that solvers take."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 TEXTS = frozenset({"clue", "dictionary_id"})
-"""Text columns that say something about a puzzle."""
+"""Text columns that are part of a puzzle."""
 
 
 def arrays_of(puzzles: pa.Table) -> dict[str, npt.NDArray[Any]]:
-    """Turn the columns of a table that solvers read into `nightgrid.solvers.algebra.Arrays`.
+    """Convert the columns that solvers read into `nightgrid.solvers.algebra.Arrays`.
 
-    A list column NAME becomes NAME.values and NAME.offsets (int32, rows + 1, beginning at 0).
-    Text columns are left out, but for TEXTS, which become arrays of str. The arrays are the
-    caller's own and may be written to: kernels are compiled for writable arrays.
+    A list column NAME becomes NAME.values and NAME.offsets (int32, rows + 1, starting at 0). Text
+    columns are left out, but for TEXTS, which become arrays of str. The arrays are writable copies:
+    kernels are compiled for writable arrays.
     """
     arrays: dict[str, npt.NDArray[Any]] = {}
     for field in puzzles.schema:
@@ -40,7 +40,7 @@ def arrays_of(puzzles: pa.Table) -> dict[str, npt.NDArray[Any]]:
 def slice_arrays(
     arrays: dict[str, npt.NDArray[Any]], start: int, stop: int
 ) -> dict[str, npt.NDArray[Any]]:
-    """Cut rows `start` to `stop` out of columns; offsets begin at 0 again."""
+    """Slice rows `start` to `stop` out of columns; offsets start at 0 again."""
     cut: dict[str, npt.NDArray[Any]] = {}
     for name, array in arrays.items():
         if name.endswith(".values"):

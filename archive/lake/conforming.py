@@ -1,4 +1,4 @@
-"""Bring tables into the shape of a schema."""
+"""Conform tables to a schema."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from nightgrid.solvers.errors import PermanentError
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Cast a table to a schema: its columns by name, in the schema's order, with its metadata.
+    """Cast a table to a schema: columns by name, in the schema's order, with its metadata.
 
-    Raises PermanentError for missing or surplus columns, values that a type cannot hold and nulls
-    where the schema allows none.
+    Raises PermanentError for missing or surplus columns, values that a type cannot hold, and nulls
+    that the schema does not allow.
     """
     if table.schema.equals(schema, check_metadata=True):
         return table
     try:
-        # A name that the schema lacks is no place in it.
+        # A name that the schema lacks has no position in it.
         return table.select(sorted(table.column_names, key=schema.names.index)).cast(schema)
     except (ValueError, pa.ArrowException) as error:
         raise PermanentError(f"columns do not fit the schema: {error}") from error
 
 
 def select(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    """Choose fields of a schema, in the order given, with its metadata."""
+    """Select fields of a schema, in the order given, with its metadata."""
     return pa.schema([schema.field(name) for name in columns]).with_metadata(schema.metadata)
 
 
 def shaped(table: pa.Table, schema: pa.Schema, path: str) -> pa.Table:
-    """Bring what was read of a file into the shape of a schema. Raises DamagedFileError."""
+    """Conform the content of a file to a schema. Raises DamagedFileError."""
     try:
         return conform(table, schema)
     except PermanentError as error:

@@ -14,19 +14,19 @@ from nightgrid.archive.lake.schemas import SCHEMA_VERSION, VERSION_KEY
 from nightgrid.solvers.errors import PermanentError
 
 SMALL_ROWS = 4096
-"""Tables of at most so many rows are read by one thread: to start more takes longer."""
+"""Tables up to this many rows are read by one thread, since starting more takes longer."""
 WITHOUT_DICTIONARY = (
     "job_id", "puzzle_id", "raw_sha256", "sha256", "key", "backend_id", "official_solution",
     "source_id", "url", "date", "seen_at", "fetched_at", "last_modified", "kernel_ns",
 )  # fmt: skip
-"""Columns whose values are written as they are: either hardly a value stands twice, so that a
-dictionary would hold all of them, or the same value repeats, which zstd makes small by itself."""
+"""Columns stored without a dictionary: either hardly any value repeats, so that the dictionary
+would hold all of them, or one value repeats, which zstd compresses well by itself."""
 SORTED_TEXTS_TABLE = "dictionaries"
-"""The table whose sorted words are stored as what differs from the word before."""
+"""The table whose sorted words are stored as differences to the previous word."""
 BYTE_SPLIT_TABLE = "manifest"
-"""The table whose lists of numbers are stored byte by byte, the first bytes of all before the
-second ones: to look each up in a dictionary takes longer, and makes no less of them. In tables
-that others read they are not: not every reader knows how to put such numbers together."""
+"""The table whose lists of numbers are stored byte by byte (BYTE_STREAM_SPLIT): dictionary look-ups
+take longer and compress no better. Not used in tables that others read, since not every reader
+supports it."""
 
 
 def parquet_writer(sink: pa.NativeFile, schema: pa.Schema) -> pq.ParquetWriter:
@@ -55,7 +55,7 @@ def filled(
     *,
     row_group_rows: int | None = None,
 ) -> Callable[[pa.NativeFile], None]:
-    """Make what writes tables, each as one row group or as several of `row_group_rows`."""
+    """Return a function that writes tables, each as one row group or in `row_group_rows`."""
     if VERSION_KEY.encode() not in (schema.metadata or {}):
         raise PermanentError(
             f"{path}: the table's schema is not one of nightgrid.archive.lake.schemas; conform it"
@@ -64,7 +64,8 @@ def filled(
     def fill(sink: pa.NativeFile) -> None:
         with parquet_writer(sink, schema) as writer:
             for table in tables:
-                # An empty table still gets a row group, and with it a schema any reader agrees on.
+                # An empty table still gets a row group, and with it a schema that every reader
+                # agrees on.
                 rows = max(1, row_group_rows or len(table))
                 writer.write_table(conform(table, schema), row_group_size=rows)
 
@@ -72,7 +73,7 @@ def filled(
 
 
 def leaves(schema: pa.Schema) -> dict[str, pa.Field]:
-    """Name what encodings are chosen for, with its field: the leaf of a list has another name."""
+    """Return the fields that encodings are chosen for by name; a list's leaf has another name."""
     return {
         f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name: field
         for field in schema
@@ -80,7 +81,7 @@ def leaves(schema: pa.Schema) -> dict[str, pa.Field]:
 
 
 def _encodings(schema: pa.Schema) -> dict[str, str]:
-    """Choose how columns are stored that dictionaries of values do not suit."""
+    """Return the encodings of columns that dictionaries do not suit."""
     table = metadata_of(schema, "nightgrid.table")
     if table == SORTED_TEXTS_TABLE:
         return {"words.list.element": "DELTA_BYTE_ARRAY"}
@@ -93,10 +94,10 @@ def _encodings(schema: pa.Schema) -> dict[str, str]:
 
 
 class TableFile(pq.ParquetFile):  # type: ignore[misc]
-    """A Parquet file of the lake; the checksums of its pages are compared as they are read."""
+    """A Parquet file of the lake; page checksums are verified on reading."""
 
     def __init__(self, source: pa.NativeFile, path: str) -> None:
-        """Open a file; raises as `check_version`, and what Arrow raises for what is no Parquet."""
+        """Open a file; raises as `check_version`, and Arrow's errors if it is not Parquet."""
         super().__init__(source, page_checksum_verification=True)
         self.path = path
         check_version(self.schema_arrow, path)
@@ -116,9 +117,9 @@ class TableFile(pq.ParquetFile):  # type: ignore[misc]
 
 
 def check_version(schema: pa.Schema, path: str) -> None:
-    """Raise NewerSchemaError for a file of a later schema version than this program has.
+    """Raise NewerSchemaError for a file with a later schema version than this program's.
 
-    Raises DamagedFileError for one without a version, which is no table of the lake.
+    Raises DamagedFileError for one without a version, which is not a table of the lake.
     """
     text = metadata_of(schema, VERSION_KEY)
     if not text.isdigit():
@@ -131,5 +132,5 @@ def check_version(schema: pa.Schema, path: str) -> None:
 
 
 def metadata_of(schema: pa.Schema, key: str) -> str:
-    """Read a text of a schema's metadata; "" for none."""
+    """Read a text of a schema's metadata; "" if missing."""
     return (schema.metadata or {}).get(key.encode(), b"").decode()

@@ -1,4 +1,4 @@
-"""What goes wrong in a lake: a missing or damaged file, a refusal, a failure that may pass."""
+"""Errors of a lake: a missing or damaged file, a refusal, a failure that may pass."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
 
 ASIDE = "damaged"
-"""Folder of damaged files that were set aside, under the paths that they had."""
+"""Folder of damaged files that were set aside, under their original paths."""
 
 _UNRECOVERABLE_ERRNOS = frozenset(
     {
@@ -32,20 +32,19 @@ _UNRECOVERABLE_ERRNOS = frozenset(
 )
 _FULL_ERRNOS = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FULL = ("StorageFull", "QuotaExceeded", "InsufficientStorage", "HTTP 507")
-"""What object stores say where there is no room: MinIO, Google Cloud Storage, WebDAV's status."""
+"""Messages of object stores that are full: MinIO, Google Cloud Storage, WebDAV's status."""
 _UNRECOVERABLE = "is a directory"
-"""What the message of an OSError without an errno says when trying again cannot help."""
+"""Message of an OSError without an errno that no retry can help."""
 
 
 class MissingFileError(PermanentError):
-    """A file that was asked for by name does not exist in the lake."""
+    """A named file does not exist in the lake."""
 
 
 class NotInLakeError(PermanentError):
-    """Something that a lake does not have. `public` says so without saying where the lake lies.
+    """The lake lacks what was asked for. `public` says so without the lake's location.
 
-    `hint` is for those who choose the lake; `public` for those who do not, where it is not the same
-    sentence.
+    `hint` is for people who choose the lake; `public` is for others, if their sentence differs.
     """
 
     def __init__(
@@ -56,32 +55,33 @@ class NotInLakeError(PermanentError):
 
 
 class DamagedFileError(PermanentError):
-    """A file of the lake does not hold what it should: its bytes, or its columns, are others."""
+    """The bytes or columns of a file of the lake are not what they should be."""
 
 
 class LakeRefusesError(PermanentError):
     """The lake does not let this process read or write a file: no permission, no such bucket.
 
-    It says nothing of what the file holds.
+    It says nothing about the content of the file.
     """
 
 
 class NotExclusiveError(PermanentError):
-    """The lake's storage replaces a file that is there by one that is created.
+    """The lake's storage lets a new file replace an existing one.
 
-    Segments, leases, ids and keys are files that one process creates: nothing is written there.
+    Segments, leases, ids and keys are files that only one process may create, so nothing is written
+    there.
     """
 
 
 class NewerSchemaError(RefusalError):
-    """A file of the lake is of a later version of this program, which must read and write it."""
+    """A file of the lake is from a later version of this program, which has to handle it."""
 
 
 def set_aside(lake: Lake, path: str) -> str:
     """Move a damaged file to where no process reads it; return that place.
 
-    A second one of the same name takes the place of the first. Raises LakeRefusesError for a file
-    that may not be read, and leaves it where it is: it may be sound.
+    It replaces an earlier one of the same name. Raises LakeRefusesError for a file that may not be
+    read, and leaves it where it is: it may be intact.
     """
     aside = f"{ASIDE}/{path}"
     with suppress(MissingFileError):
@@ -91,12 +91,12 @@ def set_aside(lake: Lake, path: str) -> str:
 
 
 class NoRoomError(TransientError, OSError):
-    """A disk or a storage is full; the text says which, and what was to be written."""
+    """A disk or a storage is full; the message says which, and what was to be written."""
 
 
 @contextmanager
 def room_on(folder: Path, what: str) -> Iterator[None]:
-    """Raise NoRoomError where the disk of a folder outside of the lake is full."""
+    """Raise NoRoomError if the disk of a folder outside of the lake is full."""
     try:
         yield
     except OSError as error:
@@ -109,15 +109,15 @@ def room_on(folder: Path, what: str) -> Iterator[None]:
 def storage_errors(
     path: str, *, writing: bool = False, reading: bool = False, place: str = ""
 ) -> Iterator[None]:
-    """Turn the storage's errors into ours; `place` is where the lake lies that is written.
+    """Convert the storage's errors into ours; `place` is the location of the lake for writing.
 
-    While what a file holds is read, an error that is no system's and no store's is Parquet's
-    reader's: it has no number, and as many texts as there are ways in which a file can be damaged.
+    While the content of a file is parsed, an error that comes from neither the system nor a store
+    is from the Parquet reader: it has no errno, and one of many messages for damaged files.
     """
     try:
         yield
     except NoRoomError:
-        # Of another disk, which was read or written meanwhile.
+        # From another disk, which was read or written meanwhile.
         raise
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not writing:
@@ -141,7 +141,7 @@ def _is_full(error: OSError, text: str) -> bool:
 
 
 def _no_room(place: str) -> str:
-    """Describe what is full, and of a disk how much is free there: its reserve, or too little."""
+    """Describe what is full, and the free space of a disk: its reserve, or too little."""
     folder = place.removeprefix("file://")
     try:
         free = shutil.disk_usage(folder).free
@@ -152,5 +152,5 @@ def _no_room(place: str) -> str:
 
 
 def _first(text: str) -> str:
-    """Keep the first sentence of a message of Arrow, which may go on with advice for programs."""
+    """Return the first sentence of an Arrow message; the rest is advice for programs."""
     return text.partition("\n")[0].partition(". ")[0].rstrip(".")

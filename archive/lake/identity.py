@@ -1,7 +1,7 @@
-"""The id of a lake, in a file of its own: it separates the lakes of one Redis server.
+"""The id of a lake, in its own file: it separates the lakes of one Redis server.
 
-The file is made once. A lake that is moved or mounted elsewhere keeps its id, and so does a copy.
-A lake whose file is deleted gets another id from the next process that works on it.
+The file is written once. A lake that is moved or mounted elsewhere keeps its id, and so does a
+copy. A lake whose file is deleted gets a new id from the next process that works on it.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _forks = False
 
 
 def keep_stores_out() -> None:
-    """Let other processes ask object stores for ids: this one will fork.
+    """Have other processes ask object stores for ids, because this one will fork.
 
-    The threads of a store's client do not live in a child that is forked after its first request.
+    The threads of a store's client do not survive in a child forked after its first request.
     """
     global _forks
     _forks = True
 
 
 def read_lake_id(url: str) -> str | None:
-    """Read the id of a lake; None while it has none. Nothing is written.
+    """Read the id of a lake; None if it has none. Writes nothing.
 
-    Raises PermanentError for what is no file or does not hold an id, TransientError while it cannot
-    be read.
+    Raises PermanentError for an invalid location or id file, TransientError while it cannot be
+    read.
     """
     if _is_asked_elsewhere(url):
         return _asked_elsewhere(read_lake_id, url)
@@ -59,10 +59,11 @@ def read_lake_id(url: str) -> str | None:
 
 
 def make_lake_id(url: str) -> str:
-    """Read the id of a lake, and make one where it has none.
+    """Read the id of a lake, and write one if it has none.
 
-    Of several processes that do so at once, on any hosts, one makes it. Raises what `read_lake_id`
-    and writing raise, and NotExclusiveError for an object store that heeds no conditions.
+    If several processes do so at once, on any hosts, one of them writes it. Raises the errors of
+    `read_lake_id` and of writing, and NotExclusiveError for an object store without conditional
+    writes.
     """
     if _is_asked_elsewhere(url):
         return _asked_elsewhere(make_lake_id, url)
@@ -84,7 +85,7 @@ def _is_asked_elsewhere(url: str) -> bool:
 
 
 def _asked_elsewhere(ask: Callable[[str], Asked], url: str) -> Asked:
-    """Read or make an id in another process. Raises what it raises there."""
+    """Read or write an id in another process. Raises its exceptions."""
     try:
         with pool_of(1) as pool:
             return pool.submit(ask, url).result()

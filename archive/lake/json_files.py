@@ -1,4 +1,4 @@
-"""Small JSON objects in the lake, as files of their own."""
+"""Small JSON objects in the lake, a file each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CONTENT_ERRORS = (
     PermanentError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError,
     RecursionError,
 )  # fmt: skip
-"""What tells that an object is not what it should be: a key that is missing, a value of another
-kind or out of range, too many values within one another."""
+"""Exceptions of an object with invalid content: a missing key, a value of the wrong type or range,
+too deep nesting."""
 
 
 def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
-    """Read a small JSON object, or None where there is no file.
+    """Read a small JSON object; None if there is no file.
 
     Raises DamagedFileError for anything but a JSON object.
     """
@@ -38,10 +38,10 @@ def read_json(lake: Lake, path: str) -> dict[str, Any] | None:
 
 
 def read_as(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> Found | None:
-    """Read what a small JSON object says, or None where there is no file.
+    """Read and convert a small JSON object; None if there is no file.
 
-    `read` makes what is wanted of the object. Raises DamagedFileError for an object of which it
-    cannot be made, and whenever `read_json` does.
+    `read` converts the object. Raises DamagedFileError for an object that it cannot convert, and
+    whenever `read_json` does.
     """
     value = read_json(lake, path)
     try:
@@ -57,7 +57,7 @@ def describe_fault(error: Exception) -> str:
 
 
 def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> Found | None:
-    """Read as `read_as` does what may be lost and costs only time: damaged, it is not there."""
+    """Read like `read_as` a file that may be lost and costs only time: None if it is damaged."""
     try:
         return read_as(lake, path, read)
     except DamagedFileError:
@@ -65,6 +65,6 @@ def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) ->
 
 
 def write_json(lake: Lake, path: str, value: Mapping[str, Any], *, durable: bool = True) -> None:
-    """Write a small JSON object, atomically; nothing waits for the disk if it is not `durable`."""
+    """Write a small JSON object atomically; without waiting for the disk if it is not `durable`."""
     data = (canonical_json(value) + "\n").encode("ascii")
     lake.write_bytes(path, data, durable=durable)

@@ -1,4 +1,4 @@
-"""Lakes in a local folder: every file is staged, synced, and only then put under its name."""
+"""Lakes in a local folder: every file is staged and synced before it gets its name."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 STAGING = ".staging"
-"""Folder of half-written files: inside the lake, so that it is on the lake's file system even
-when the lake is a mount point, but beside the tables and never called *.parquet, so that no
-reader's glob finds it."""
+"""Folder of half-written files: inside the lake, so that it is on the lake's file system even when
+the lake is a mount point, but apart from the tables and never named *.parquet, so that no reader's
+glob finds it."""
 LOCK = "create.lock"
-"""File among the half-written ones that a process locks while it looks for a name and takes it."""
+"""File in the staging folder that a process locks while it checks for a name and takes it."""
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
-"""What hard links fail with where a file system has none."""
+"""Errnos of hard links on a file system without them."""
 
 
 class LocalFolder:
@@ -35,20 +35,20 @@ class LocalFolder:
         self._files = pafs.SubTreeFileSystem(self.url, pafs.LocalFileSystem())
 
     def open_file(self, path: str) -> pa.NativeFile:
-        """Open a file to be read anywhere in it."""
+        """Open a file for random access."""
         return self._files.open_input_file(path)
 
     def info(self, path: str) -> pafs.FileInfo:
-        """Look a file or folder up."""
+        """Return the file information of a file or folder."""
         return self._files.get_file_info(path)
 
     def commit(
         self, path: str, fill: Callable[[pa.NativeFile], Any], *, new: bool, durable: bool
     ) -> bool:
-        """Write what `fill` writes under a staged name, sync it, give it its own, sync the folder.
+        """Stage what `fill` writes, sync it, rename it, sync the folder.
 
-        With `new` a file that is there stays: of several writers of one file, in any processes, one
-        writes it and gets True. What is not `durable` may be lost in a power failure.
+        With `new`, an existing file stays: of several writers of one file, in any processes, one
+        writes it and gets True. Without `durable`, the file may be lost in a power failure.
         """
         target = self._folder / path
         if new and target.exists():
@@ -69,7 +69,7 @@ class LocalFolder:
         return placed
 
     def check_exclusive(self) -> None:
-        """Do nothing: a hard link, or a lock where there are none, creates a file once."""
+        """Do nothing: hard links, or a lock if there are none, create a file exclusively."""
 
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
         """List the files and folders in a folder, or with `deep` at any depth."""
@@ -99,7 +99,7 @@ class LocalFolder:
                 yield entry, f"{folder}/{entry.name}" if folder else entry.name
 
     def delete(self, path: str, *, durable: bool) -> None:
-        """Delete a file; one that is not there is no error."""
+        """Delete a file; a missing one is no error."""
         file = self._folder / path
         with suppress(FileNotFoundError):
             file.unlink()
@@ -122,11 +122,11 @@ class LocalFolder:
         self.empty_folder(path, last)
         self.delete(last, durable=False)
         with suppress(OSError):
-            # Unless a worker that is late has just written to it.
+            # Unless a late worker has just written to it.
             (self._folder / path).rmdir()
 
     def sweep(self, older_than_s: float) -> int:
-        """Delete staged files of that age; return how many those were."""
+        """Delete staged files older than this; return how many."""
         if not (self._folder / STAGING).is_dir():
             return 0
         swept = 0
@@ -144,7 +144,7 @@ class LocalFolder:
 
 
 def _rename(staged: Path, target: Path) -> bool:
-    """Rename a staged file over any file of that name."""
+    """Rename a staged file, replacing any file of that name."""
     staged.replace(target)
     return True
 
@@ -165,8 +165,8 @@ def _link(staged: Path, target: Path) -> bool:
 def _rename_new(staged: Path, target: Path) -> bool:
     """Rename a staged file unless the name is taken, without hard links.
 
-    All who do so wait for one another: the lock ends with its holder, however that ends. It is
-    never deleted, because another process may wait for it.
+    All callers wait for one another: the lock ends with its holder, however that ends. The lock
+    file is never deleted, because another process may be waiting for it.
     """
     with (staged.parent / LOCK).open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -174,7 +174,7 @@ def _rename_new(staged: Path, target: Path) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, and sync what names them."""
+    """Create a folder and its parents, and sync the folders that name them."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -183,7 +183,7 @@ def make_folder(folder: Path) -> None:
 
 
 def fsync(path: Path) -> None:
-    """Bring a file or the names in a folder onto the disk."""
+    """Flush a file or folder to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

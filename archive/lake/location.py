@@ -1,4 +1,4 @@
-"""Whether a lake can lie where it is wanted: looked at before anything is started."""
+"""Validate the location of a lake before anything is started."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ EXPECTED_TO_READ = "expected a folder that can be read, or a URL such as s3://BU
 
 
 LAKE_NAMES = frozenset({"lake.json", "raw", "corpora", "keys", "leases", "runs", "results"})
-"""Files and folders with which a lake begins: a folder with one of them is a lake."""
+"""Files and folders at the root of a lake: a folder with one of them is a lake."""
 
 
 def check_location(url: str, *, writes: bool = True) -> None:
-    """Raise PermanentError where no lake can lie at a path or URL.
+    """Raise PermanentError if a path or URL cannot be a lake.
 
-    Nothing is made, and nothing is asked over a network: of a bucket only the URL is read. A
-    folder that is not there is well where it can be made. A lake that is not to be written needs
-    to be readable alone.
+    Creates nothing and sends nothing over a network: of a bucket only the URL is checked. A missing
+    folder is fine if it can be created. With `writes` false, the lake only has to be readable.
     """
     check_url(url)
     if not is_folder(url):
@@ -46,7 +45,7 @@ def check_url(url: str) -> None:
 
 
 def lacks_slashes(url: str) -> str | None:
-    """Name the scheme of a URL that lacks its slashes, such as s3:/BUCKET; None: of no such one."""
+    """Return the scheme of a URL without its slashes, such as s3:/BUCKET, else None."""
     scheme, colon, _ = url.partition(":")
     return scheme if colon and scheme in SCHEMES and "://" not in url else None
 
@@ -57,15 +56,14 @@ def is_folder(url: str) -> bool:
 
 
 def is_missing(url: str) -> bool:
-    """Return whether the folder of a lake is not there yet; of a bucket nothing is asked."""
+    """Return whether the folder of a lake is missing; False for a bucket, which is not asked."""
     return is_folder(url) and not folder_of(url).exists()
 
 
 def name_of_others(url: str) -> str | None:
-    """Name a file in the folder of a lake that is none yet; None where nothing is in it, or a lake.
+    """Return a file in a folder that is not a lake yet; None if it is empty or a lake.
 
-    Nothing is asked of a bucket. Names that begin with a dot, and the `lost+found` of a disk, are
-    passed over.
+    A bucket is not asked. Names that start with a dot, and the `lost+found` of a disk, are ignored.
     """
     try:
         names = sorted(path.name for path in folder_of(url).iterdir()) if is_folder(url) else []
@@ -77,7 +75,7 @@ def name_of_others(url: str) -> str | None:
 
 
 def make_folder(url: str) -> None:
-    """Make the folder of a lake that is missing. Raises PermanentError where it cannot be made."""
+    """Create the missing folder of a lake. Raises PermanentError if that fails."""
     try:
         make_synced(folder_of(url))
     except OSError as error:
@@ -87,7 +85,7 @@ def make_folder(url: str) -> None:
 
 
 def folder_of(url: str) -> Path:
-    """Name the folder that a path or a file:// URL means."""
+    """Return the folder of a path or a file:// URL."""
     path = url2pathname(urlsplit(url).path) if "://" in url else url
     return Path(path).expanduser().absolute()
 
@@ -107,7 +105,7 @@ def _trouble(url: str) -> str:
         return "is no URL"
     if scheme != "file":
         if parts.password is not None or parts.username is not None:
-            # The URL is left out of the sentence, which logs keep.
+            # The message leaves the URL out, because logs keep it.
             raise PermanentError(
                 "the lake's URL carries credentials; expected them in the environment, or where "
                 "the store's own tools keep them"

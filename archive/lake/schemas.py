@@ -1,6 +1,6 @@
 """Every table of the lake: explicit Arrow schemas, units in column names, never inferred.
 
-The columns of a game's boards stand in its plug, nightgrid.archive.games.<game>.plug.
+The columns of a game's boards are in its plug, nightgrid.archive.games.<game>.plug.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ SCHEMA_VERSION = 1
 """Raised whenever a column is added, dropped or changes its meaning."""
 
 VERSION_KEY = "nightgrid.schema_version"
-"""Where the metadata of every file say by which version of the schemas it was written."""
+"""Metadata key of every file: the schema version that it was written with."""
 
 COUNT = pa.decimal128(38, 0)
 _TYPES = {"time": pa.timestamp("us", tz="UTC"), "count": COUNT}
 
 
 def fields(columns: str) -> list[pa.Field]:
-    """Read columns as "NAME TYPE, NAME TYPE, ..." in their order.
+    """Parse columns as "NAME TYPE, NAME TYPE, ...", in order.
 
-    Types are named as Arrow does, and `time` is in UTC, `count` a number of up to 38 digits. TYPE?
-    may be null, and TYPE[] is a list without nulls.
+    Types are named as in Arrow; `time` is in UTC, and `count` a number of up to 38 digits. TYPE? is
+    nullable, and TYPE[] is a list without nulls.
     """
     found = []
     for name, text in (column.split() for column in columns.split(",")):
@@ -48,15 +48,14 @@ RAW = _schema(
     fault_rule string?, fault_message string?, final_url string?
     """,
 )
-"""One row per sighting that is normalised: a body for a date that differs from the one seen
-before it, or shows on its date that a draft was final (`sequence` runs from 1 for each date). The
-body lies under raw/, named by sha256. `url` is what was asked for, and `final_url` what redirects
-led to, null where there was none.
-`fault_*` say why a body that was received is no payload: an error page, a body cut at the bound."""
+"""One row per normalised sighting: a body for a date that differs from the previous one, or shows
+on its date that a draft was final (`sequence` runs from 1 for each date). The body is under raw/,
+named by sha256. `url` was requested, and `final_url` is where redirects led, null if there were
+none. `fault_*` say why a body is not a payload: an error page, a body cut at the limit."""
 
 
 def puzzles_schema(game: str, columns: str) -> pa.Schema:
-    """Build the schema of a game's puzzles table from the columns of its boards.
+    """Return the schema of a game's puzzles table with the columns of its boards.
 
     One row a board: puzzle_id and game come first, and `size`, which grows with the board, last.
     """
@@ -64,7 +63,7 @@ def puzzles_schema(game: str, columns: str) -> pa.Schema:
 
 
 DICTIONARIES = _schema("dictionaries", "dictionary_id string, words string[]")
-"""The words that boards bring along, once per content and sorted; the id is the hash of them."""
+"""The words of boards with their own lists, once per content and sorted; the id is their hash."""
 
 EDITIONS = _schema(
     "editions",
@@ -75,12 +74,12 @@ EDITIONS = _schema(
     yesterday string?
     """,
 )
-"""Which board stood where, when: one row per revision, the highest revision is the current one.
-`official_solution` is the game's solution JSON, null where the payload has none. `draft`: it was
-seen before its date only (UTC), and may still change; null, which schema version 1 left, is no
-draft. `clue` is what the player is told beside the board, `par` the number of words it is to be
-solved in. `yesterday` is what the payload says of the edition of the day before, as JSON: it is
-compared with that edition (observations) and never trusted."""
+"""Which board was published where and when: one row per revision; the highest is current.
+`official_solution` is the game's solution JSON, null if the payload has none. `draft`: it was only
+seen before its date (UTC), and may still change; null, from schema version 1, is no draft. `clue`
+is shown to the player with the board, `par` is the number of words to solve it in. `yesterday` is
+the payload's description of the previous day's edition, as JSON: it is compared with that edition
+(observations) and never trusted."""
 
 QUARANTINE = _schema(
     "quarantine",
@@ -98,14 +97,14 @@ CORPUS_ROWS = _schema(
     rule string?, place string?, message string?
     """,
 )
-"""What every row of a corpus has become: joins results back to where their puzzles came from.
+"""The outcome of every row of a corpus: joins results back to where their puzzles came from.
 `source_row` counts the puzzles of a payload, the rows of a Parquet file or the boards of a
-generator from 0. A row that broke a rule has no `puzzle_id`, but the rule, the place and what is
-wrong there."""
+generator from 0. A row that broke a rule has no `puzzle_id`, but the rule, the place and a
+message."""
 
 
 def corpus_schema(puzzles: pa.Schema) -> pa.Schema:
-    """Build the schema of a corpus from its game's puzzles: each row with its board, if any."""
+    """Return the schema of a corpus from its game's puzzles: each row with its board, if any."""
     board = [one.with_nullable(True) for one in puzzles if one.name != "puzzle_id"]
     return _schema("corpora", [*CORPUS_ROWS, *board])
 
@@ -117,19 +116,19 @@ place among its siblings ("" for a whole job, "3" or "3.1" for parts), which ord
 
 
 def manifest_schema(puzzles: pa.Schema) -> pa.Schema:
-    """Build the manifest schema of a game from the schema of its puzzles table.
+    """Return the manifest schema of a game from the schema of its puzzles table.
 
-    Where the clue is a part of the question (`meant`), the puzzles have the column CLUE, too.
+    If the clue is part of the question (`meant`), the puzzles have the column CLUE too.
     """
     return _schema("manifest", [*MANIFEST_HEAD, *puzzles])
 
 
 CLUE = pa.field("clue", pa.string(), nullable=False)
-"""What players are told next to a board; "" for nothing."""
+"""The text shown to players with a board; "" for none."""
 
 
 UNASKED = ("puzzle_id", "game", "ask")
-"""Columns of a manifest that say nothing of what is to be solved."""
+"""Columns of a manifest that are irrelevant to solving."""
 
 RESULTS = _schema(
     "results",
@@ -141,18 +140,17 @@ RESULTS = _schema(
     total_seconds double?, total_bytes int64?, budget_solution_bytes int64?
     """,
 )
-"""One row per job. `value` is what the best solution is worth, the fewest words, letters or moves;
-null in games that compare nothing. `reason_code` is a nightgrid.solvers.reasons.ReasonCode, null
-where the job ended as asked, and `reason` says the same in a sentence. Everything but kernel_ns and
-run_id is the same on every machine and at any time, as long as no budget of seconds ran out and the
-job was divided alike. How it is divided depends on what the lake has learned of costs, and with it
-states, nodes, parts and table_bytes. Where a budget of seconds ran out, it depends on time, too,
-and so does whether status, count, value and reasons say over_budget; a count or an unsolvable that
-is there is the same whichever way it was found."""
+"""One row per job. `value` is the value of the best solution, the fewest words, letters or moves;
+null in games that compare nothing. `reason_code` is a nightgrid.solvers.reasons.ReasonCode, null if
+the job ended as asked, and `reason` is the same as a sentence. Everything but kernel_ns and run_id
+is the same on every machine and at any time, as long as no budget of seconds ran out and the job
+was divided alike. The division depends on costs recorded in the lake, and with it states, nodes,
+parts and table_bytes. If a budget of seconds ran out, it depends on time too, and so does whether
+status, count, value and reasons say over_budget; an existing count or a proof of unsolvability
+never does."""
 BUDGET_COLUMNS = RESULTS.names[RESULTS.names.index("run_id") + 1 :]
-"""What a job could spend: each of its parts, and altogether where there was such a limit; the last
-is of `all` alone, bytes of all its solutions. All are null where an earlier version wrote the row.
-"""
+"""What each part of a job could spend, and in total if there was such a limit; the last applies
+only to `all`, bytes of all its solutions. All are null if an earlier version wrote the row."""
 
 PARTS = _schema(
     "parts",
@@ -163,16 +161,16 @@ PARTS = _schema(
     kernel_ns int64, table_bytes int64
     """,
 )
-"""What one chunk writes: one row per manifest row of the chunk, in manifest order. `solutions`
-is a JSON list for first, best and all, null for count. `value_at_least` and `value_at_most` are
-what an over_budget part knows of the lowest value. A part that came back split has status
-"split" and its children, a JSON list of parts, in `children`; their rows stand in a later
-segment. A part of a staged count that goes on in the next stage has status "carried", and says in
-`children` how many states it has left there."""
+"""The output of one chunk: one row per manifest row of the chunk, in manifest order. `solutions` is
+a JSON list for first, best and all, null for count. `value_at_least` and `value_at_most` are the
+bounds that an over_budget part has proven. A part that came back split has status "split" and its
+children, a JSON list of parts, in `children`; their rows are in a later segment. A part of a staged
+count that continues in the next stage has status "carried", and in `children` the number of states
+that it left."""
 
 
 def frontier_schema(row_words: int) -> pa.Schema:
-    """Build the schema of spilled states: words of 8 bytes, the lowest byte of each first.
+    """Return the schema of spilled states: words of 8 bytes, little-endian.
 
     They are the words of a state's key, then the halves of its count, the high one first.
     """
@@ -186,13 +184,13 @@ SOLUTIONS = _schema(
     run_id string
     """,
 )
-"""Solutions asked for, in canonical order, those of `best` from the highest score down and those of
-`meant` from the likeliest down: rank 0 is the first. `solution` is JSON; of `meant` it is a cover
-with its confidence and the signals and terms that tell for and against it."""
+"""Requested solutions, in canonical order, those of `best` by falling score and those of `meant`
+from the likeliest down: rank 0 is the first. `solution` is JSON; for `meant` it is a cover with its
+confidence and the signals and terms for and against it."""
 
 ASKED = _schema("asked", "puzzle_id string, game string, puzzle string")
-"""Puzzles that came with a question, in their canonical form as JSON without a board's own words:
-no night or corpus has brought them."""
+"""Puzzles that were submitted with a question, in canonical form as JSON without a board's own
+words: no night or corpus has them."""
 
 COUNTS_BY_DATE = _schema(
     "gold.counts_by_date",
@@ -202,9 +200,9 @@ COUNTS_BY_DATE = _schema(
     official_solution_valid bool?, official_solution_best bool?
     """,
 )
-"""For people: how many solutions each published puzzle has, current revisions only, no drafts, and
-in games that ask for the fewest of something how few that is and whether the official solution
-needs no more."""
+"""For people: how many solutions each published puzzle has (current revisions, no drafts), and in
+games that ask for the fewest of something the minimum and whether the official solution attains
+it."""
 
 
 RANKS = _schema(
@@ -214,8 +212,8 @@ RANKS = _schema(
     status string, best_count int64?, official_rank int64?
     """,
 )
-"""For people: where the official solution stands among the best ones; 1 is the best one, null is
-not among them. `best_count` is how many of them there are, at most the k of the ask. Current
+"""For people: the rank of the official solution among the best ones; 1 is the best one, null if it
+is not among them. `best_count` is how many of them there are, at most the k of the ask. Current
 revisions with an official solution, no drafts."""
 
 RUNTIMES = _schema(
@@ -226,7 +224,7 @@ RUNTIMES = _schema(
     states_total int64
     """,
 )
-"""For people: what the kernels cost, per game, ask and level."""
+"""For people: the cost of the kernels, per game, ask and level."""
 
 RANK_ACCURACY = _schema(
     "gold.rank_accuracy",
@@ -236,7 +234,7 @@ RANK_ACCURACY = _schema(
     official_confidence double?, seconds double, miss string?
     """,
 )
-"""For people: which place the official solution takes among the covers that the job of `meant` with
-the largest k lists. Current revisions with an official solution, no drafts, one row per ranker.
+"""For people: the place of the official solution among the covers that the job of `meant` with the
+largest k lists. Current revisions with an official solution, no drafts, one row per ranker.
 `confidence` is that of the first cover; `miss` is the code of the class in which the first cover
 differs."""

@@ -1,4 +1,4 @@
-"""The lake: tables as Parquet files, written atomically and read in the shape of their schemas."""
+"""The lake: tables as Parquet files, written atomically and conformed to their schemas on read."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Lake(StoredFiles):
     def write_table(self, path: str, table: pa.Table) -> None:
         """Write a table as one Parquet file; the same table gives the same bytes.
 
-        The table carries one of the schemas of `nightgrid.archive.lake.schemas`.
+        The table has one of the schemas of `nightgrid.archive.lake.schemas`.
         """
         fill = filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
         self._commit(path, fill)
 
     def create_table(self, path: str, table: pa.Table) -> bool:
-        """Write a table unless the file is there already; tell whether it was written.
+        """Write a table unless the file exists; return whether it was written.
 
         Of several writers at once, on any hosts, one does.
         """
@@ -41,7 +41,8 @@ class Lake(StoredFiles):
     ) -> bool:
         """Write one Parquet file with one row group per table, in the order given.
 
-        With `new`, unless the file is there already, as `create_table`; tells whether it wrote.
+        With `new`, only if the file does not exist, as `create_table`; returns whether it was
+        written.
         """
         fill = filled(path, tables, schema)
         return self._commit(path, fill, new=new)
@@ -51,15 +52,15 @@ class Lake(StoredFiles):
     ) -> pa.Table:
         """Read one Parquet file, or every *.parquet under a folder in the order of their names.
 
-        Columns are cast to `schema`, in its order (or in that of `columns`); a nullable column that
-        a file lacks is null. What does not exist is an empty table.
+        Columns are cast to `schema`, in its order (or in that of `columns`); a missing nullable
+        column becomes null. A missing file or folder gives an empty table.
         """
         wanted = schema if columns is None else select(schema, columns)
         tables = [self.read_file(name, wanted) for name in self._parquet_files(path)]
         return pa.concat_tables(tables) if tables else wanted.empty_table()
 
     def read_file(self, path: str, schema: pa.Schema) -> pa.Table:
-        """Read one Parquet file; raises MissingFileError, not as `read_table`, for none."""
+        """Read one Parquet file; raises MissingFileError if missing, unlike `read_table`."""
         with self.open_parquet(path) as file:
             return file.whole(schema)
 
@@ -77,17 +78,17 @@ class Lake(StoredFiles):
         *,
         without: Collection[str] = (),
     ) -> pa.Table:
-        """Read row groups of a Parquet file, one after the other, as they were written.
+        """Read row groups of a Parquet file one by one, in the order written.
 
-        All columns but those `without`, or `columns`. Raises MissingFileError when the file does
-        not exist.
+        All columns but those of `without`, or only `columns`. Raises MissingFileError if the file
+        does not exist.
         """
         with self.open_parquet(path) as file:
             groups = builtins.list(indices)
             names = file.schema_arrow.names if columns is None else columns
             schema = select(file.schema_arrow, [name for name in names if name not in without])
             rows = sum(file.metadata.row_group(index).num_rows for index in groups)
-            # All columns of many rows at once would take several times the memory of the table.
+            # All columns of many rows at once would need several times the memory of the table.
             many = rows > SMALL_ROWS
             at_once = [[n] for n in schema.names] if many else [schema.names]
             found = [file.read_row_groups(groups, names, use_threads=many) for names in at_once]
@@ -95,13 +96,13 @@ class Lake(StoredFiles):
             return pa.table([read[name] for name in schema.names], schema=schema)
 
     def row_groups(self, path: str) -> builtins.list[int]:
-        """Count the rows of every row group of a Parquet file, reading only its footer."""
+        """Return the rows of each row group of a Parquet file, reading only its footer."""
         with self.open_parquet(path) as file:
             return file.group_rows()
 
     @contextmanager
     def open_parquet(self, path: str) -> Iterator[TableFile]:
-        """Open one Parquet file; the checksums of its pages are compared as they are read."""
+        """Open one Parquet file; page checksums are verified on reading."""
         with self.open_file(path) as source, TableFile(source, path) as file:
             yield file
 
@@ -119,7 +120,7 @@ class Lake(StoredFiles):
     ) -> Iterator[pa.Table]:
         """Read columns of one Parquet file as `read_table` does, row group by row group.
 
-        `groups` chooses row groups. Raises MissingFileError when the file does not exist,
+        `groups` selects row groups. Raises MissingFileError if the file does not exist,
         DamagedFileError for a damaged one.
         """
         wanted = select(schema, columns)
@@ -132,8 +133,8 @@ class Lake(StoredFiles):
     ) -> pa.Table:
         """Read columns of the rows whose key is among some values.
 
-        Looks twice: at the column `key`, then at the others of those row groups that have a match.
-        Raises as `scan_file`.
+        Reads the column `key` first, then the others only of row groups with a match. Raises as
+        `scan_file`.
         """
         keys, wanted = select(schema, [key]), select(schema, columns)
         found = [wanted.empty_table()]

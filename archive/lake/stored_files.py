@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from nightgrid.archive.lake.objects.store import Objects
 
 STAGING_KEPT_S = 24 * 3600.0
-"""Age after which a staged file can only be what a killed writer left behind."""
+"""Age after which a staged file must have been left by a killed writer."""
 
 
-# Other pools keep what they had at the peak: a driver of long runs 60 MB more.
+# Other allocators keep their peak: 60 MB more in a driver of long runs.
 pa.set_memory_pool(pa.system_memory_pool())
 
 
@@ -30,7 +30,7 @@ def open_storage(url: str) -> LocalFolder | Objects:
     check_url(url)
     if is_folder(url):
         return LocalFolder(folder_of(url))
-    # Takes 60 ms, which commands on a folder can do without.
+    # Takes 60 ms, which commands on a folder do not need.
     from nightgrid.archive.lake.objects.store import Objects
 
     return Objects(url)
@@ -39,13 +39,13 @@ def open_storage(url: str) -> LocalFolder | Objects:
 class StoredFiles:
     """Files at a local folder or in an object store, through pyarrow filesystems.
 
-    Paths are relative to the lake, with "/" between names. A file is either as it was or entirely
-    new: locally it is staged, fsynced, renamed and its folder fsynced; in an object store it is
-    one upload, which becomes visible when it is complete. Open a lake after a fork, not before:
-    clients of object stores do not survive one.
+    Paths are relative to the lake, with "/" between names. Writes are atomic: locally a file is
+    staged, fsynced, renamed and its folder fsynced; in an object store it is one upload, which
+    becomes visible when it is complete. Open a lake after a fork, not before: clients of object
+    stores do not survive one.
 
-    Raises TransientError where trying again may help (network, full disk) and PermanentError
-    where it will not (no permission, damaged file, path outside of the lake).
+    Raises TransientError if a retry may help (network, full disk) and PermanentError if it will not
+    (no permission, damaged file, path outside of the lake).
     """
 
     def __init__(self, storage: LocalFolder | Objects) -> None:
@@ -56,7 +56,7 @@ class StoredFiles:
         return f"{type(self).__name__}({self.url!r})"
 
     def location(self, path: str) -> str:
-        """Write where a file lies, for people: under the URL without its options."""
+        """Return the location of a file for people: under the URL without its options."""
         return f"{self.url.partition('?')[0].rstrip('/')}/{path}"
 
     @classmethod
@@ -73,47 +73,47 @@ class StoredFiles:
         return cls(open_storage(url))
 
     def write_spill(self, path: str, fill: Callable[[pa.NativeFile], Any]) -> None:
-        """Let `fill` write a file that can be made again.
+        """Write a reproducible file by calling `fill`.
 
-        It is written like any other, but nothing waits until it is on the disk: after a power
-        failure it may be damaged, which its reader has to notice.
+        It is written like any other, but without waiting for the disk: after a power failure it may
+        be damaged, which its reader has to notice.
         """
         self._commit(path, fill, durable=False)
 
     def write_bytes(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        """Write a file of bytes; what is not `durable` as `write_spill`."""
+        """Write a file of bytes; without `durable`, as `write_spill` does."""
         self._commit(path, lambda sink: sink.write(data), durable=durable)
 
     def create_bytes(self, path: str, data: bytes) -> bool:
-        """Write a file of bytes unless the file is there already, as `create_table`."""
+        """Write a file of bytes unless it exists, as `create_table`."""
         return self._commit(path, lambda sink: sink.write(data), new=True)
 
     def check_exclusive(self) -> None:
-        """Raise NotExclusiveError where the storage replaces a file by one that is created."""
+        """Raise NotExclusiveError if the storage lets a new file replace an existing one."""
         with storage_errors(STAGING, writing=True, place=self.url):
             self._storage.check_exclusive()
 
     def read_bytes(self, path: str) -> bytes:
         """Read a whole file.
 
-        Raises MissingFileError when it does not exist.
+        Raises MissingFileError if it does not exist.
         """
         with self.open_file(path) as source:
             return bytes(source.read())
 
     @contextmanager
     def open_file(self, path: str) -> Iterator[pa.NativeFile]:
-        """Open a file to be read, and turn errors of reading it into those of a lake."""
+        """Open a file for reading, and convert read errors into those of a lake."""
         check_path(path)
         with storage_errors(path, reading=True), self._storage.open_file(path) as source:
             yield source
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """List the files under a folder, at any depth, sorted; half-written files never show."""
+        """List the files under a folder at any depth, sorted; half-written files are hidden."""
         return sorted(self.sizes(prefix))
 
     def sizes(self, prefix: str = "", *, deep: bool = True) -> dict[str, int]:
-        """List the files under a folder, or not `deep` those in it, with their sizes in bytes."""
+        """List the files under a folder, or directly in it unless `deep`, with their bytes."""
         found = self.stamps(prefix, deep=deep).items()
         return {path: size for path, (size, _) in found if not path.startswith(f"{STAGING}/")}
 
@@ -134,7 +134,7 @@ class StoredFiles:
         return (info.size, info.mtime_ns) if info.type == pafs.FileType.File else None
 
     def folders(self, prefix: str, *, deep: bool = False) -> builtins.list[str]:
-        """List the folders that lie in a folder, or with `deep` at any depth, sorted."""
+        """List the folders in a folder, or with `deep` at any depth, sorted."""
         found = self._infos(prefix, deep=deep)
         return sorted(info.path for info in found if info.type == pafs.FileType.Directory)
 
@@ -149,16 +149,16 @@ class StoredFiles:
         return self._type(path) in (pafs.FileType.File, pafs.FileType.Directory)
 
     def delete(self, path: str, *, durable: bool = True) -> None:
-        """Delete a file; one that does not exist is no error.
+        """Delete a file; a missing one is no error.
 
-        What is not `durable` may be there again after a power failure.
+        Without `durable`, it may reappear after a power failure.
         """
         check_path(path)
         with storage_errors(path):
             self._storage.delete(path, durable=durable)
 
     def delete_folder(self, path: str, *, last: str) -> None:
-        """Delete all files under a folder, at the end the one called `last`."""
+        """Delete all files under a folder, the one named `last` at the end."""
         check_path(path)
         with storage_errors(path):
             self._storage.delete_folder(path, last)
@@ -170,7 +170,7 @@ class StoredFiles:
             self._storage.empty_folder(path, but)
 
     def sweep_staging(self, older_than_s: float = STAGING_KEPT_S) -> int:
-        """Delete what killed writers left half-written; return how many files that were."""
+        """Delete half-written files of killed writers; return how many."""
         with storage_errors(STAGING):
             return self._storage.sweep(older_than_s)
 

@@ -1,1 +1,1 @@
-"""What people look up in a lake: puzzles by reference, and lists of what it has."""
+"""Look up puzzles of a lake by reference, and list its contents."""

@@ -1,7 +1,7 @@
 """Boards of a lake by reference, as payloads would have given them.
 
-A look-up reads the column that it compares, and the others of those row groups alone that hold what
-is asked for: no other row becomes a Python object.
+A look-up reads the column that it compares, and the other columns only of row groups with a match:
+no other row becomes a Python object.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
 
 MATCHES_SHOWN = 5
-"""Matches of an ambiguous reference that a message names."""
+"""Most matches of an ambiguous reference that a message names."""
 _TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par", "yesterday")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """A puzzle of the lake, with what its edition says of it; without one it has no date."""
+    """A puzzle of the lake, with the data of its edition; without an edition it has no date."""
 
     game: str
     published: Published
     revision: int | None = None
     seen_at: dt.datetime | None = None
-    """Which revision of its edition it is, and when that was first seen."""
+    """The revision of its edition, and when that was first seen."""
 
     @property
     def name(self) -> str:
@@ -64,13 +64,13 @@ class Board:
 
 
 def find_boards(lake: Lake, reference: Reference, *, every_revision: bool = False) -> list[Board]:
-    """Find the boards that a reference names, those of a date in the order of its levels.
+    """Find the boards of a reference, those of a date in the order of its levels.
 
-    Of an edition with several revisions the last one counts, drafts included, unless
-    `every_revision` of a date is wanted, in the order they were seen. A puzzle id is looked
-    up among the puzzles of nights and of corpora, and a whole one among those that came with a
-    question; a puzzle that stood on several dates has the last of these. Raises PermanentError, in
-    one sentence, when there is no lake, no such puzzle, or more than one for a prefix.
+    Of an edition with several revisions only the last one counts, drafts included, unless
+    `every_revision` of a date is requested, in the order they were seen. A puzzle id is looked up
+    among the puzzles of nights and of corpora, and a complete id also among submitted puzzles; a
+    puzzle of several dates gets the last of them. Raises PermanentError, in one sentence, if there
+    is no lake, no such puzzle, or more than one for a prefix.
     """
     if isinstance(reference, DateReference):
         return _on_date(lake, reference, every_revision)
@@ -78,10 +78,10 @@ def find_boards(lake: Lake, reference: Reference, *, every_revision: bool = Fals
 
 
 def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[Board]:
-    """Find the boards of some dates of a game in one look, by date and then by level.
+    """Find the boards of some dates of a game in one pass, by date and then by level.
 
-    Leaves out boards that cannot be read: those whose puzzle the lake lacks, and those that break a
-    rule of today. Raises PermanentError where a table is damaged.
+    Leaves out unreadable boards: those whose puzzle is missing from the lake, and those that break
+    a current rule. Raises PermanentError if a table is damaged.
     """
     wanted = pa.array(sorted(dates), pa.date32())
     rows = _in_order(game, editions_among(lake, game, "date", wanted))
@@ -100,7 +100,7 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
 
 
 def check_has_puzzles(lake: Lake, *folders: str) -> None:
-    """Raise PermanentError where there is no lake with puzzles, nor with one of other folders."""
+    """Raise PermanentError if there is no lake with puzzles or with one of these folders."""
     if not any(map(lake.exists, ("puzzles", "editions", CORPORA, *folders))):
         hint = "; name one with --lake or NIGHTGRID_LAKE"
         public = "the lake has no puzzles yet"
@@ -116,7 +116,7 @@ def editions_of(lake: Lake, game: str) -> list[dict[str, Any]]:
 
 
 def editions_among(lake: Lake, game: str, key: str, values: pa.Array) -> list[dict[str, Any]]:
-    """Read the last revision of each date and level among the editions of some dates or puzzles."""
+    """Read the last revision of each date and level with a key among some dates or puzzles."""
     found = lake.rows_among(editions_path(game), EDITIONS, EDITIONS.names, key, values)
     rows: list[dict[str, Any]] = last_revisions(found).to_pylist()
     return rows
@@ -159,7 +159,7 @@ def _in_order(game: str, editions: list[dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def _range(lake: Lake, game: str) -> str:
-    """Return which dates of a game a lake has."""
+    """Describe the range of dates that a lake has of a game."""
     dates = lake.read_table(editions_path(game), EDITIONS, ["date"]).column("date")
     if not len(dates):
         return f"which has no date of {game}"
@@ -204,7 +204,7 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
 
 
 def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
-    """Name the tables that have puzzles, with their game: first those of nights."""
+    """List the tables that have puzzles, with their game, those of nights first."""
     games = [game for game in GAMES if has_plug(game)]
     yield from ((game, puzzles_folder(game)) for game in games)
     for corpus in corpora_in(lake):
@@ -220,9 +220,9 @@ def _ids(lake: Lake, folder: str, prefix: str) -> Iterator[str]:
 
 
 def _puzzles(lake: Lake, game: str, folder: str, puzzle_ids: Sequence[str]) -> dict[str, Any]:
-    """Read puzzles of a folder by id; those that are not there are left out."""
+    """Read puzzles of a folder by id; leave out missing ones."""
     ids, schema = pa.array(sorted(set(puzzle_ids)), pa.string()), archive_plug(game).puzzles()
-    # Rows of a corpus that are no puzzles have none of these columns.
+    # Rows of a corpus that are not puzzles have none of these columns.
     table = lake.rows_among(folder, corpus_schema(schema), schema.names, "puzzle_id", ids)
     arrays = arrays_of(table)
     bound = open_game(lake, game)

@@ -1,6 +1,6 @@
-"""Lists of what a lake has: its puzzles, results and quarantine, a table of rows at a time.
+"""Lists of a lake's contents: puzzles, results and quarantine, one table of rows at a time.
 
-Rows go by in batches. Besides a batch only the editions of one game are held.
+Rows are streamed in batches; besides a batch, only the editions of one game are in memory.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ from nightgrid.solvers.errors import NightgridError
 
 BATCH_ROWS = 16_384
 SORTED_ROWS = 65_536
-"""A list of at most so many rows is in the order of game, date and level; a longer one comes as the
-lake has it."""
+"""Lists up to this many rows are sorted by game, date and level; longer ones are in lake order."""
 
 PUZZLES = pa.schema(
     fields(
@@ -63,9 +62,9 @@ _STANDS = ("puzzle_id", "date", "level", "official_solution")
 
 
 def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
-    """List the puzzles that stand on dates today, drafts included, by game, date and level.
+    """List the puzzles currently published on dates, drafts included, by game, date and level.
 
-    A puzzle that stands on several dates has a row for each. Those of corpora stand on none.
+    A puzzle with several dates has a row for each. Those of corpora have no dates.
     """
     columns = ("game", "date", "level", "revision", "draft", "puzzle_id")
     for game in _played(row_filter):
@@ -81,11 +80,11 @@ def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
 
 
 def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
-    """List the results of jobs, with the date and level on which their puzzle stands today.
+    """List the results of jobs, with the current date and level of their puzzle.
 
-    A puzzle that stands on several dates has a row for each, one that stands on none a row without
-    a date. Of a job with results of several runs the one that counts is listed, of those that the
-    filter admits; what a run has left open is not where another run has an answer.
+    A puzzle with several dates has a row for each, one without dates a row without a date. Of a job
+    with results of several runs, the one that counts among those matching the filter is listed; an
+    unanswered result is left out if another run has an answer.
     """
     return _sorted(_results(lake, row_filter), RESULT_ROWS)
 
@@ -108,7 +107,7 @@ def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
 
 
 def _that_count(ended: pa.Table, row_filter: RowFilter) -> pa.Table:
-    """Choose for each job the result that counts, given all its results."""
+    """Select for each job the result that counts, given all its results."""
     rows = once_a_job(ended)
     if row_filter.runs is not None:
         counts = rows
@@ -124,7 +123,7 @@ def _joined(
 ) -> Iterator[pa.Table]:
     ids = pc.unique(rows.column("puzzle_id"))
     here = stands.filter(pc.is_in(stands.column("puzzle_id"), value_set=ids))
-    # The official solutions go round the join as texts of few rows.
+    # The official solutions bypass the join, as texts of few rows.
     table = rows.join(here, "puzzle_id", join_type="left outer")
     table = row_filter.on_dates(table)
     table = table.sort_by([(name, "ascending") for name in (*_ORDER, "ask", "job_id")])
@@ -138,7 +137,7 @@ def _joined(
 
 
 def _hints(lake: Lake, table: pa.Table) -> list[str]:
-    """Explain unsolvable rows by words that may be missing from their lists."""
+    """Explain unsolvable rows by words that may be missing from their lexicons."""
     told = [""] * len(table)
     stuck = pc.and_(
         pc.equal(table.column("status"), str(Status.UNSOLVABLE)),
@@ -152,7 +151,7 @@ def _hints(lake: Lake, table: pa.Table) -> list[str]:
 
 
 def list_quarantine(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
-    """List what broke a rule, first of nights by game and date, then of each corpus."""
+    """List broken rules, first of nights by game and date, then of each corpus."""
     for game in _played(row_filter):
         names = [name for name in QUARANTINE.names if name in QUARANTINE_ROWS.names]
         for rows in lake.scan(quarantine_path(game), QUARANTINE, [*names, "url"]):
@@ -177,7 +176,7 @@ LISTS: dict[str, tuple[pa.Schema, Callable[[Lake, RowFilter], Iterator[pa.Table]
     "results": (RESULT_ROWS, list_results),
     "quarantine": (QUARANTINE_ROWS, list_quarantine),
 }
-"""What can be listed: the columns of its rows, and what reads them."""
+"""The lists: the columns of their rows, and the function that reads them."""
 
 
 def _played(row_filter: RowFilter) -> list[str]:
@@ -185,13 +184,13 @@ def _played(row_filter: RowFilter) -> list[str]:
 
 
 def _editions(lake: Lake, game: str) -> pa.Table:
-    """Read where the puzzles of a game stand today."""
+    """Read the current dates of the puzzles of a game."""
     table = lake.read_table(editions_path(game), EDITIONS, (*_STANDS, "revision"))
     return last_revisions(table).select(list(_STANDS))
 
 
 def _sorted(tables: Iterator[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Put a list of at most SORTED_ROWS in order; let a longer one pass as it comes."""
+    """Sort a list of at most SORTED_ROWS; stream a longer one unsorted."""
     held: list[pa.Table] = []
     rows = 0
     for table in tables:
@@ -214,7 +213,7 @@ def _cut(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def _names(table: pa.Table) -> pa.Array:
-    """Write the reference of each row: game, date and level, or the puzzle's id without a date."""
+    """Return the reference of each row: game, date and level, or the puzzle's id without a date."""
     columns = (table.column(name).to_pylist() for name in (*_ORDER, "puzzle_id"))
     return pa.array(
         [
@@ -230,7 +229,7 @@ def _alike(table: pa.Table, **values: str) -> dict[str, pa.Array]:
 
 
 def _path(url: str) -> str:
-    """Write the place of a payload as a person would: a file by its path."""
+    """Format the origin of a payload: a file by its path."""
     return unquote(url.removeprefix("file://")) if url.startswith("file:///") else url
 
 
@@ -248,7 +247,7 @@ def _laid(columns: dict[str, pa.Array], schema: pa.Schema) -> pa.Table:
 
 
 def _hint_of(lake: Lake, *, game: str, rules: str, lexicon_id: str, official_solution: str) -> str:
-    """Explain why a board with a known solution may have none: words that its list lacks.
+    """Explain why a board with a known solution may have none: words missing from its lexicon.
 
     "" if its words cannot be opened.
     """
@@ -259,5 +258,5 @@ def _hint_of(lake: Lake, *, game: str, rules: str, lexicon_id: str, official_sol
         official = bound.solution_from_json(json.loads(official_solution))
         return missing_words_hint(bound, official)
     except NightgridError:
-        # A hint is no answer: what it takes may be gone, and the list goes on without.
+        # A hint is optional: if its data are missing, the list continues without it.
         return ""

@@ -5,7 +5,7 @@
     pips/2025-10-14/hard               the puzzle of a game, date and level
     pips/2025-10-14                    every level of that date
 
-Reading one looks at its text alone; nightgrid.archive.lookup.boards looks puzzles up.
+Parsing needs only the text; nightgrid.archive.lookup.boards looks puzzles up.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES, game_plug
 
 PREFIX_MIN = 4
-"""Fewest digits of a puzzle id that are taken for one."""
+"""Fewest digits that are accepted as a prefix of a puzzle id."""
 FORMS = "a puzzle id, the beginning of one, or GAME/DATE[/LEVEL]"
-"""What references look like, for messages and help."""
+"""The forms of references, for messages and help."""
 _DIGITS = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _DATED = re.compile(r"(?P<game>[^/.]+)/(?P<date>[^/.]+)(?:/(?P<level>[^/.]+))?")
 _NEARLY_DATE = re.compile(r"\d[\d-]*")
@@ -30,7 +30,7 @@ _NEARLY_DATE = re.compile(r"\d[\d-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdReference:
-    """Every puzzle whose id begins so: one, unless the prefix is ambiguous."""
+    """Every puzzle whose id has this prefix: one, unless the prefix is ambiguous."""
 
     prefix: str
     """Lower-case hexadecimal digits."""
@@ -41,7 +41,7 @@ class IdReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateReference:
-    """The puzzles of a game that stand on a date."""
+    """The puzzles of a game on a date."""
 
     game: str
     date: dt.date
@@ -56,15 +56,15 @@ Reference = IdReference | DateReference
 
 
 def reference_text(game: str, date: dt.date, level: str | None) -> str:
-    """Write the reference of a game, date and level."""
+    """Format the reference of a game, date and level."""
     return "/".join([game, str(date), *([level] if level else [])])
 
 
 def looks_like_reference(text: str) -> bool:
-    """Return whether a text is meant as a reference, even a wrong one, not as a file's name.
+    """Return whether a text is meant as a reference, even an invalid one, rather than a file name.
 
-    Hexadecimal digits are, and two or three names with "/" between them, none with a dot in it, of
-    which the first is a game or the second begins as a date does.
+    True for hexadecimal digits, and for two or three names with "/" between them and without dots,
+    if the first is a game or the second starts like a date.
     """
     if _DIGITS.fullmatch(text):
         return len(text) >= PREFIX_MIN
@@ -75,7 +75,7 @@ def looks_like_reference(text: str) -> bool:
 
 
 def read_reference(text: str) -> Reference:
-    """Read a reference. Raises PermanentError, in one sentence, for a text that is none."""
+    """Parse a reference. Raises PermanentError, in one sentence, for an invalid one."""
     if _DIGITS.fullmatch(text):
         if not PREFIX_MIN <= len(text) <= ID_HEX_DIGITS:
             raise PermanentError(

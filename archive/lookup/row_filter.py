@@ -1,4 +1,4 @@
-"""Which rows a list of a lake has: the options of `nightgrid list` and of reports."""
+"""Filter of the rows of a list: the options of `nightgrid list` and of reports."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from nightgrid.solvers.registry import GAMES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFilter:
-    """Which rows a list has: games, statuses, dates, runs, questions."""
+    """Filter by games, statuses, dates, runs and questions."""
 
     games: tuple[str, ...] = GAMES
     statuses: frozenset[str] = frozenset(map(str, Status))
     since: dt.date | None = None
-    """First date; with it, rows without a date are left out."""
+    """First date; if set, rows without a date are left out."""
     until: dt.date | None = None
     runs: frozenset[str] | None = None
-    """Results of these runs alone; None: of all runs."""
+    """Only results of these runs; None: of all."""
     question: Question | None = None
-    """Results that answer it alone; None: all results."""
+    """Only results that answer it; None: all."""
     asks: frozenset[str] | None = None
-    """Results of these asks alone, as `str(ask)` writes them; None: of all."""
+    """Only results of these asks, formatted as `str(ask)`; None: of all."""
     jobs: frozenset[str] | None = None
-    """Results of these jobs alone; None: of all."""
+    """Only results of these jobs; None: of all."""
     puzzles: frozenset[str] | None = None
-    """Results of these puzzles alone, by id; None: of all."""
+    """Only results of these puzzles, by id; None: of all."""
 
     def ended(self, status: str) -> RowFilter:
-        """Narrow the filter to the results of one status."""
+        """Return the filter restricted to one status."""
         return replace(self, statuses=frozenset({status}))
 
     @property
     def dated(self) -> bool:
-        """Whether dates bound the list."""
+        """Whether the filter has dates."""
         return self.since is not None or self.until is not None
 
     def on_dates(self, table: pa.Table) -> pa.Table:

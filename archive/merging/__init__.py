@@ -1,1 +1,1 @@
-"""Folders of many small files that become few: their names, how they are read, how they merge."""
+"""Folders of many small files that are merged into few: naming, reading, merging."""

@@ -1,8 +1,8 @@
-"""Folders whose files are created, merged into larger ones, and never changed: read and look up.
+"""Read and look up rows in folders whose files are created, merged and never changed.
 
 A file of such a folder is one that a writer created, or `DIGEST.parquet`, with the rows of several
-others. While files are merged, and where a merge was killed, a row is in two files; it is
-never in none. Readers tolerate both.
+others. While files are merged, and where a merge was killed, a row is in two files; it is never in
+none. Readers tolerate both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 GROUP_ROWS = 8_192
 """Rows of a row group of a merged file, the least that a look-up reads."""
 LOOKS_MAX = 50
-"""How often a reader lists a folder: more files come only while a process writes all the time."""
+"""How often a reader lists a folder again: new files keep appearing only under constant writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +39,19 @@ class MergedFolder:
     key: str
     """The text column by which rows are looked up."""
     order: tuple[str, ...]
-    """The columns by which rows of a merged file are sorted; the key comes first."""
+    """Sort columns of a merged file; the key comes first."""
     same: tuple[str, ...]
-    """Rows that agree in these are one row, though they are in several files."""
+    """Rows that agree in these columns are duplicates, even in different files."""
     group_rows: int = GROUP_ROWS
     names_key: Callable[[str], str | None] = lambda _: None
-    """Returns the only key of a file by its name without ".parquet"; None for any key."""
+    """Returns the only key of a file from its name without ".parquet"; None for any key."""
 
     def stem(self, path: str) -> str:
-        """Name a file without its folder and ending."""
+        """Return the name of a file without its folder and extension."""
         return path.rsplit("/", 1)[-1].removesuffix(".parquet")
 
     def merged_path(self, rows: Iterable[str]) -> str:
-        """Name a merged file by its rows, as `keys_in` writes them."""
+        """Return the path of a merged file of rows, given as `keys_in` writes them."""
         digest = sha256("\n".join(rows).encode()).hexdigest()[:16]
         return f"{self.path}/{digest}.parquet"
 
@@ -62,11 +62,11 @@ def read_each(
     read: Callable[[str], Iterable[T]],
     wanted: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[T]:
-    """Read the files of a folder one after the other by `read`, which takes a path.
+    """Read the files of a folder one by one with `read`, which takes a path.
 
-    `wanted` chooses files by their paths. Every row that was there at the beginning is read at
-    least once, whatever is merged meanwhile, and perhaps twice. Damaged files are skipped, and
-    named at the end.
+    `wanted` selects files by path. Every row that existed at the start is read at least once,
+    whatever is merged meanwhile, and possibly twice. Damaged files are skipped, and reported at the
+    end.
     """
     for names in listings(lake, folder, wanted):
         for name in names:
@@ -81,10 +81,10 @@ def read_each(
 def listings(
     lake: Lake, folder: MergedFolder, wanted: Callable[[str], bool] = lambda _: True
 ) -> Iterator[list[str]]:
-    """List the files of a folder, and then those that have come, until there are no more.
+    """List the files of a folder, then repeatedly the new ones, until there are no more.
 
-    A file that is gone when it is to be read was merged, and a listing that was made during a
-    merge may lack both the merged file and what it was made of.
+    A file that disappears before it is read was merged, and a listing made during a merge may lack
+    both the merged file and its inputs.
     """
     seen: set[str] = set()
     for look in range(LOOKS_MAX):
@@ -110,9 +110,9 @@ def rows_of_keys(
     *,
     whole_groups: bool = False,
 ) -> Iterator[pa.Table]:
-    """Read the rows that have these keys, perhaps some of them twice.
+    """Read the rows with these keys, possibly some of them twice.
 
-    With `whole_groups` the other rows of their row groups are given as well.
+    With `whole_groups`, the other rows of their row groups are included.
     """
     ids = sorted(set(keys))
     if not ids:
@@ -139,7 +139,7 @@ def rows_of_keys(
 
 
 def groups_with(file: TableFile, key: str, overlaps: Callable[[str, str], bool]) -> list[int]:
-    """Choose row groups by `overlaps`, which takes the lowest and the highest key of each."""
+    """Select row groups by `overlaps`, which takes the lowest and the highest key of each."""
     names = file.schema_arrow.names
     if key not in names:
         raise DamagedFileError(f"{file.path} is foreign: it has no column {key}")

@@ -1,7 +1,7 @@
 """Merge many small files of a folder into few: killed anywhere, or twice at once, it loses no row.
 
 1. The files to merge are chosen from the listing alone, by their sizes.
-2. Their rows are written to one file, created under a name that they decide.
+2. Their rows are written to one new file, named after its rows.
 3. The inputs are deleted.
 
 Files never change, so what is deleted is what was read. A process that is killed before the end
@@ -23,11 +23,11 @@ from nightgrid.archive.merging.files import MergedFolder, sizes_of
 from nightgrid.archive.skipped_files import skip_file
 
 SMALL_BYTES = 131_072
-"""Files of fewer bytes are always merged: one request reads all of such a file."""
+"""Smaller files are always merged: one request reads such a file."""
 AT_ONCE_BYTES = 32 * 2**20
-"""Bytes of the files of one merge, at most, whose rows are held in memory. So larger files stay."""
+"""Most bytes of the inputs of one merge, which are held in memory. Larger files stay."""
 INPUTS_MAX = 512
-"""Files of one merge, at most: each merge is complete by itself."""
+"""Most inputs of one merge: each merge is complete by itself."""
 
 
 def merge_folder(lake: Lake, folder: MergedFolder) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def merge_folder(lake: Lake, folder: MergedFolder) -> tuple[str, ...]:
 
 
 def choose(sizes: Mapping[str, int]) -> list[str]:
-    """Choose the files to merge, given the sizes of all; none where it is not worth it."""
+    """Select the files to merge, given the sizes of all; none if it is not worth it."""
     chosen: list[str] = []
     held: list[str] = []
     held_bytes = 0
@@ -84,12 +84,12 @@ def _merge(lake: Lake, folder: MergedFolder, inputs: Sequence[str]) -> None:
     merged = put_merged(lake, folder, pa.concat_tables(tables))
     for path in inputs:
         if path != merged:
-            # One that comes back after a power failure is merged again.
+            # An input that reappears after a power failure is merged again.
             lake.delete(path, durable=False)
 
 
 def put_merged(lake: Lake, folder: MergedFolder, table: pa.Table) -> str:
-    """Create a file of rows under the name that they decide; return its path."""
+    """Write rows to a file named after them; return its path."""
     table = without_repeats(folder, table)
     path = folder.merged_path(keys_in(table, folder.same).to_pylist())
     starts = range(0, max(1, len(table)), folder.group_rows)
@@ -107,7 +107,7 @@ def put_merged(lake: Lake, folder: MergedFolder, table: pa.Table) -> str:
 
 
 def without_repeats(folder: MergedFolder, table: pa.Table) -> pa.Table:
-    """Sort rows, and keep one of those that are the same."""
+    """Sort rows and drop duplicates."""
     names = [*folder.order, *(name for name in folder.same if name not in folder.order)]
     table = table.sort_by([(name, "ascending") for name in names]).combine_chunks()
     if len(table) < 2:
@@ -118,7 +118,7 @@ def without_repeats(folder: MergedFolder, table: pa.Table) -> pa.Table:
 
 
 def keys_in(table: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
-    """Write columns as one text for each row."""
+    """Join columns into one text for each row."""
     texts = (pc.cast(table.column(name), pa.string()) for name in names)
     return pc.binary_join_element_wise(*texts, "/")
 
@@ -131,9 +131,9 @@ def drop_rows(
     *,
     paths: Collection[str] | None = None,
 ) -> int:
-    """Drop the rows whose columns `names` are one of `keys`, as `keys_in` writes them.
+    """Drop the rows whose columns `names` are among `keys`, as `keys_in` writes them.
 
-    With `paths`, from these files alone. Returns how many bytes are free. Damaged files are
+    With `paths`, only from these files. Returns the number of bytes freed. Damaged files are
     skipped.
     """
     freed = 0
@@ -145,7 +145,7 @@ def drop_rows(
             if not any(pc.any(part).as_py() for part in goes):
                 continue
             left = 0
-            # A file of one run may be large, and goes as a whole; merged ones are bounded.
+            # A file of one run may be large, but is dropped whole; merged ones are bounded.
             if not all(pc.all(part).as_py() for part in goes):
                 table = lake.read_file(path, folder.schema)
                 kept = put_merged(lake, folder, table.filter(pc.invert(_is_in(table, names, keys))))

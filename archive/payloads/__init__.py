@@ -1,1 +1,1 @@
-"""What the payloads of every game have in common, and what reads them."""
+"""Common parts of the payloads of all games, and their parsers."""

@@ -1,4 +1,4 @@
-"""What the inputs of every game have around their boards: dates, ids, names, a page, a name."""
+"""Common fields around the boards of all games' inputs: dates, ids, names, a page, a name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
 MAX_TEXT = 256
-"""Characters of an id, a clue, an editor's or a constructor's name."""
+"""Most characters of an id, a clue, or the name of an editor or constructor."""
 DATE_KEY = "printDate"
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
-    """Record an error as a fault, with what is wrong beside it."""
+    """Convert an error into a fault, with the further faults it carries."""
     others = tuple(fault_of(other, level) for other in error.others)
     return Fault(
         level=level, rule=error.rule, place=error.place, message=error.detail, others=others
@@ -30,9 +30,9 @@ def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
 
 
 def print_date(obj: Mapping[str, Any], expected: dt.date | None) -> dt.date | None:
-    """Read the date that a payload says it is for; None where it may be missing and is.
+    """Parse the date of a payload; None if it is optional and missing.
 
-    Raises InvalidPuzzleError when it is not a date, or not the expected one.
+    Raises InvalidPuzzleError if it is not a date, or not the expected one.
     """
     if DATE_KEY not in obj:
         if expected is None:
@@ -53,7 +53,7 @@ def print_date(obj: Mapping[str, Any], expected: dt.date | None) -> dt.date | No
 
 
 def iso_date(value: Any) -> dt.date | None:
-    """Read a date as YYYY-MM-DD; None for anything else."""
+    """Parse a date as YYYY-MM-DD; None for anything else."""
     try:
         return dt.date.fromisoformat(value) if _DATE.fullmatch(value) else None
     except (ValueError, TypeError):
@@ -61,12 +61,12 @@ def iso_date(value: Any) -> dt.date | None:
 
 
 def identifier(value: Any, place: str) -> str | None:
-    """Read an id: an integer, a text, or null."""
+    """Validate an id: an integer, a text, or null."""
     return str(value) if type(value) is int else text(value, place)
 
 
 def text(value: Any, place: str) -> str | None:
-    """Read a text of at most MAX_TEXT characters, or null."""
+    """Validate a text of at most MAX_TEXT characters, or null."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -88,9 +88,9 @@ Found = list[Published | Fault]
 def in_input(
     found: Sequence[Published | Fault], name: str, way_out: Callable[[Fault], str] | None = None
 ) -> Found:
-    """End every fault's message with the input's name, after what `way_out` says of a remedy.
+    """Append the input's name to every fault's message, after the remedy from `way_out`.
 
-    An input without a name stays unnamed.
+    An input without a name adds nothing.
     """
     place = f" (in {shown(name)})" if name else ""
 
@@ -103,7 +103,7 @@ def in_input(
 
 
 def without(*keys: str) -> Callable[[Fault], str]:
-    """Make a `way_out`: without these keys a board is solved whatever they say wrongly of it."""
+    """Return a `way_out`: a board is solved without these keys, however wrong they are."""
     remedy = f"; remove {', '.join(keys)} to solve the board alone"
     return lambda fault: remedy if fault.place.startswith(keys) else ""
 
@@ -114,9 +114,9 @@ def read_one(
     level: str,
     puzzle_of: Callable[[Mapping[str, Any], dt.date | None, str | None], Published],
 ) -> Found:
-    """Read a payload that holds one puzzle: its members, its date, and what `puzzle_of` makes.
+    """Parse a payload with one puzzle: its members, its date, and the result of `puzzle_of`.
 
-    With a date that is expected the payload has to be for it, and its puzzle has the level.
+    If a date is expected, the payload must have it, and its puzzle gets the level.
     """
     try:
         keyed = read_members(data)
@@ -133,7 +133,7 @@ def read_one(
 def read_list(
     data: bytes, what: str, key: str, puzzle_of: Callable[[Mapping[str, Any]], Any]
 ) -> Found:
-    """Read a board that is a list by itself, as the value of `key`; `what` are texts in it."""
+    """Parse a board that is just a list, as the value of `key`; `what` names its items."""
     try:
         items = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -147,7 +147,7 @@ def read_list(
 
 
 def check_game(obj: Mapping[str, Any], game: str) -> None:
-    """Raise InvalidPuzzleError for an object that says it is of another game."""
+    """Raise InvalidPuzzleError for an object that names another game."""
     named = obj.get("game", game)
     if named != game:
         got = repr(shown(named)) if isinstance(named, str) else json_kind(named)
@@ -158,9 +158,9 @@ _SET = re.compile(rb"window\s*\.\s*gameData\s*=\s*(?=\{)")
 
 
 def embedded(data: bytes) -> bytes | None:
-    """Cut the first object that `window.gameData` is set to out of a page or a script.
+    """Cut the first object assigned to `window.gameData` out of a page or a script.
 
-    None where it is not set. An object without an end goes on to the end of the data.
+    None if there is no assignment. An unterminated object extends to the end of the data.
     """
     found = _SET.search(data)
     if found is None:

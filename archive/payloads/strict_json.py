@@ -1,8 +1,7 @@
-"""Read JSON strictly.
+"""Parse JSON strictly.
 
-Refused are anything that is not UTF-8 without a byte order mark, NaN and infinities (also as
-1e999), integers of more than MAX_DIGITS digits, keys that appear twice and nesting beyond the
-parser's bound.
+Rejects anything but UTF-8 without a byte order mark, NaN and infinities (also as 1e999), integers
+of more than MAX_DIGITS digits, duplicate keys, and nesting beyond the parser's limit.
 """
 
 from __future__ import annotations
@@ -16,22 +15,22 @@ from typing import Any
 from nightgrid.solvers.errors import InvalidPuzzleError
 
 MAX_DIGITS = 20
-"""Longer integers are refused: no number of any payload comes near, and reading them is slow."""
+"""Longer integers are rejected: no payload has any, and parsing them is slow."""
 MAX_MEMBERS = 10_000
-"""Members of the top object, at most: a payload has about ten, a table of boards hundreds."""
+"""Most members of the top-level object: a payload has about ten, a table of boards hundreds."""
 MAX_SHOWN = 40
-"""Characters of a foreign text that a message or a place repeats."""
+"""Most characters of a foreign text that a message or a place quotes."""
 _EXCERPT = 12
 _MANY_DIGITS = re.compile(rf"[0-9]{{{MAX_DIGITS}}}")
 _KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
 
 
 def read_members(data: bytes) -> dict[str, Any]:
-    """Read a JSON object. Raises InvalidPuzzleError for anything else."""
+    """Parse a JSON object. Raises InvalidPuzzleError for anything else."""
     text = _decode(data)
     decoder = json.JSONDecoder(
         object_pairs_hook=_members,
-        # A call for each integer would take several times as long.
+        # Calling a function for each integer would take several times as long.
         parse_int=_integer if _MANY_DIGITS.search(text) else None,
         parse_float=_number,
         parse_constant=_constant,
@@ -54,7 +53,7 @@ def read_members(data: bytes) -> dict[str, Any]:
 
 
 def shown(text: str, most: int = MAX_SHOWN) -> str:
-    """Show a foreign text of any length in a message, at most `most` characters of it."""
+    """Quote at most `most` characters of a foreign text in a message."""
     safe = text if text.isprintable() else json.dumps(text)[1:-1]
     return safe if len(safe) <= most else f"{safe[: most - 3]}..."
 

@@ -1,1 +1,1 @@
-"""Results, solutions, and the tables for people made from them."""
+"""Results, solutions, and the tables for people derived from them."""

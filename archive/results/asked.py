@@ -1,7 +1,7 @@
-"""Puzzles that came with a question: kept so that an answer can be drawn on its board.
+"""Submitted puzzles, kept so that answers can be drawn on their boards.
 
-A puzzle that is asked about on another day gets another file, though the lake has it: retention
-drops a puzzle from old files alone, so it never drops one whose question was just asked.
+A puzzle submitted again on another day gets another file, even if the lake has it: retention drops
+puzzles only from old files, so it never drops one that was just submitted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nightgrid.solvers.canonical import canonical_json
 
 
 class AskedPuzzle(NamedTuple):
-    """A puzzle as it travels in messages: in canonical form, without a board's own words."""
+    """A puzzle as sent in messages: in canonical form, without a board's own words."""
 
     puzzle_id: str
     game: str
@@ -35,7 +35,7 @@ class AskedPuzzle(NamedTuple):
 
 
 def keep_asked(lake: Lake, puzzles: Sequence[AskedPuzzle]) -> None:
-    """Put puzzles into the lake, those of one call into one file, and each once a day (UTC)."""
+    """Store puzzles in the lake, those of one call in one file, and each once a day (UTC)."""
     once = {puzzle.puzzle_id: puzzle for puzzle in puzzles}
     items = [once[name] for name in sorted(once)]
     if not items:
@@ -51,7 +51,7 @@ def keep_asked(lake: Lake, puzzles: Sequence[AskedPuzzle]) -> None:
 
 
 def find_asked(lake: Lake, puzzle_id: str) -> AskedPuzzle | None:
-    """Find a puzzle that came with a question, or None."""
+    """Find a submitted puzzle, or None."""
     for table in rows_of_keys(lake, ASKED_FILES, [puzzle_id]):
         for row in table.to_pylist():
             return AskedPuzzle(row["puzzle_id"], row["game"], json.loads(row["puzzle"]))

@@ -1,7 +1,7 @@
 """Contradictions: two versions of a solver answer a question differently, so that one is wrong.
 
-The version of a solver is part of the question, so a new version is asked about every board again.
-What both have proven must agree.
+The version of a solver is part of the question, so a new version answers every board again. Proven
+results of both must agree.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from nightgrid.solvers.algebra import Status
 from nightgrid.solvers.question import Question
 
 COMPARED = "compared"
-"""Step of the state: the version and the count of each question that was compared."""
+"""Step of the state: the version and the count of each compared question."""
 _ASKED = ("game", "puzzle_id", "ask", "rules", "lexicon_id")
 ANSWER_COLUMNS = (*_ASKED, "solver_version", "status", "count", "value", "job_id", "run_id")
-"""Columns of answers that contradict one another."""
+"""Columns of contradicting answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +37,12 @@ class Contradiction:
 
     puzzle_id: str
     version: str
-    """The version before, and what it said."""
+    """The earlier version, and its answer."""
     before: str
     now: str
 
     def sentence(self) -> str:
-        """Describe in one sentence what is wrong."""
+        """Describe the contradiction in one sentence."""
         return f"{self.version} said {self.before}, and the present solver says {self.now}"
 
 
@@ -70,9 +70,9 @@ def contradictions(lake: Lake, question: Question) -> Iterator[Contradiction]:
 
 
 def contradicting_answers(lake: Lake, condition: pc.Expression | None = None) -> pa.Table:
-    """Read the proven answers to one question about one board that differ, each once.
+    """Read proven answers to one question about one board that differ, each once.
 
-    They are of whichever versions and runs, and match a condition on ANSWER_COLUMNS.
+    From any versions and runs; they match a condition on ANSWER_COLUMNS.
     """
     wanted = pc.field("status").isin(PROVEN) & ~pc.starts_with(pc.field("ask"), "meant")
     wanted = wanted if condition is None else wanted & condition
@@ -87,7 +87,7 @@ def contradicting_answers(lake: Lake, condition: pc.Expression | None = None) ->
 
 
 def answer_texts(table: pa.Table) -> pa.ChunkedArray:
-    """Write what each row says of its board, so that equal texts are equal answers."""
+    """Return each row's answer as a text, so that equal texts are equal answers."""
     numbers = (pc.cast(table.column(name), pa.string()) for name in ("count", "value"))
     solved = pc.binary_join_element_wise(*(pc.fill_null(text, "") for text in numbers), "/")
     is_none = pc.equal(table.column("status"), Status.UNSOLVABLE.value)
@@ -95,7 +95,7 @@ def answer_texts(table: pa.Table) -> pa.ChunkedArray:
 
 
 def said_in(row: Mapping[str, Any]) -> str:
-    """Describe in words what a proven result says of its board."""
+    """Describe the answer of a proven result in words."""
     if row["status"] == Status.UNSOLVABLE.value:
         return "unsolvable"
     value = "" if row["value"] is None else f" of value {row['value']}"
@@ -103,20 +103,20 @@ def said_in(row: Mapping[str, Any]) -> str:
 
 
 def is_compared(lake: Lake, question: Question) -> bool:
-    """Return whether a night has compared the answers of this version with those before it."""
+    """Return whether a night has compared the answers of this version with earlier ones."""
     note = _notes(lake, question.game).get(_about(question), {})
     return bool(note.get("version") == question.solver_version)
 
 
 def note_compared(lake: Lake, question: Question, count: int) -> None:
-    """Note that a night has compared the answers of this version, and how many differ."""
+    """Record that a night has compared the answers of this version, and how many differ."""
     note = {"version": question.solver_version, "count": count}
     notes = {**_notes(lake, question.game), _about(question): note}
     write_state(lake, question.game, COMPARED, notes)
 
 
 def contradicted_count(lake: Lake, game: str) -> int | None:
-    """Read how many contradictions nights have found in a game; None: none has compared."""
+    """Read how many contradictions nights have found in a game; None: never compared."""
     notes = _notes(lake, game)
     return sum(note["count"] for note in notes.values()) if notes else None
 

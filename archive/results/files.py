@@ -1,4 +1,4 @@
-"""The files of results and solutions: which may hold a job, and how they are merged."""
+"""The files of results and solutions: which may contain a job, and how they are merged."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
 ASKED_FOLDER = "asked"
 ONDEMAND_PREFIX = "ondemand-"
-"""Begins the run ids of answers to submitted jobs, and the names of their files; the job's id
-follows, and of an ending that is no answer a dash and what tells it from others."""
+"""Prefix of the run ids and files of answers to submitted jobs, followed by the job's id and, for
+an end without an answer, a dash and a distinguishing suffix."""
 _OF_JOB = re.compile(rf"{ONDEMAND_PREFIX}([0-9a-z]+)(-|$)")
 RANGE_BYTES = 8 * 2**20
 """Bytes of files whose rows are held in memory at once while all rows are read in order."""
@@ -68,17 +68,17 @@ ASKED_FILES = MergedFolder(
 
 
 def result_path(run_id: str) -> str:
-    """Name the file that a run's results are written to; merging may take it away."""
+    """Return the file that a run's results are written to; merging may remove it."""
     return f"{RESULTS_FOLDER}/{run_id}.parquet"
 
 
 def solution_path(run_id: str) -> str:
-    """Name the file that a run's solutions are written to; merging may take it away."""
+    """Return the file that a run's solutions are written to; merging may remove it."""
     return f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
 
 
 def put_rows(lake: Lake, path: str, table: pa.Table) -> None:
-    """Write a file of these folders once; the same answer again changes nothing.
+    """Write a file of these folders once; writing the same answer again changes nothing.
 
     A damaged file is replaced.
     """
@@ -93,7 +93,7 @@ def put_rows(lake: Lake, path: str, table: pa.Table) -> None:
 
 
 def merge_answers(lake: Lake) -> tuple[str, ...]:
-    """Merge the small files of answers and of what was asked; return damaged ones."""
+    """Merge the small files of answers and of submitted puzzles; return damaged ones."""
     folders = SOLUTION_FILES, RESULT_FILES, ASKED_FILES, DICTIONARY_FILES
     return tuple(path for folder in folders for path in merge_folder(lake, folder))
 
@@ -106,9 +106,9 @@ def rows_where(
     named: Sequence[str] = (),
     groups: Callable[[TableFile], list[int]] | None = None,
 ) -> Iterator[pa.Table]:
-    """Read columns of the rows that match, perhaps some of them twice.
+    """Read columns of the matching rows, possibly some of them twice.
 
-    `named` are the columns that the condition names; `groups` chooses row groups.
+    `named` are the columns of the condition; `groups` selects row groups.
     """
     names = list(dict.fromkeys((*columns, *named)))
 
@@ -125,9 +125,9 @@ def ranges_where(
     condition: pc.Expression | None = None,
     columns: Sequence[str] | None = None,
 ) -> Iterator[pa.Table]:
-    """Read the rows that match, each once, one range of keys after the other: few are held.
+    """Read the matching rows, each once, one key range after the other to bound memory.
 
-    They have `columns`, which the condition names, and those that tell rows apart.
+    They have `columns`, which the condition names, and the columns that identify rows.
     """
     key = pc.field(folder.key)
     names = list(dict.fromkeys((*(columns or folder.schema.names), *folder.order, *folder.same)))
@@ -145,7 +145,7 @@ def ranges_where(
 
 
 def _key_ranges(total_bytes: int) -> list[tuple[str, str]]:
-    """Cut all keys into ranges, each of about RANGE_BYTES of files of so many bytes."""
+    """Divide all keys into ranges of about RANGE_BYTES each, given the total size of the files."""
     count = max(1, -(-total_bytes // RANGE_BYTES))
     firsts = [f"{(i * 16**8) // count:08x}" for i in range(1, count)]
     return list(zip(["", *firsts], [*firsts, _LAST_KEY], strict=True))

@@ -32,9 +32,10 @@ RANKED_STATUSES = [
     Status.INVALID.value,
     Status.POISON.value,
 ]
-"""When a job ended several times (a larger budget, another machine), the first of these counts.
+"""For a job that ended several times (a larger budget, another machine), the first of these counts.
 
-A job that was worked breaks no rule: over budget counts where an earlier version called it invalid.
+A job that was solved breaks no rule: over budget counts even if an earlier version called it
+invalid.
 """
 _SPENT = sorted(BUDGET_COLUMNS, key=lambda name: name != "budget_seconds")
 
@@ -42,7 +43,7 @@ _SPENT = sorted(BUDGET_COLUMNS, key=lambda name: name != "budget_seconds")
 def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     """Look up jobs: one row for each that has a result, sorted by job_id.
 
-    The names of files say which jobs they may hold, and rows are sorted by job_id, so that a
+    File names limit the jobs that a file may contain, and rows are sorted by job_id, so that a
     look-up of few jobs opens few files and reads few row groups.
     """
     found = rows_of_keys(lake, RESULT_FILES, job_ids)
@@ -56,7 +57,7 @@ def read_results(lake: Lake) -> pa.Table:
 
 
 def scan_results(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read columns of all results, batch by batch; some rows may come twice."""
+    """Read columns of all results, batch by batch; some rows may repeat."""
     return read_each(lake, RESULT_FILES, lambda path: lake.scan_file(path, RESULTS, columns))
 
 
@@ -71,7 +72,7 @@ def find_results_of(
 
 
 def answers_to(question: Question) -> pc.Expression:
-    """Build the condition that a result answers a question."""
+    """Return the condition that a result answers a question."""
     asked = (pc.field(name) == text for name, text in question.to_json().items())
     return reduce(and_, asked)
 
@@ -88,7 +89,7 @@ def find_results_of_puzzles(
 
 
 def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
-    """Read the solutions of many jobs, as JSON texts in canonical order; `runs` says whose.
+    """Read the solutions of the jobs in `runs`, as JSON texts in canonical order.
 
     Jobs without solutions are left out.
     """
@@ -105,8 +106,7 @@ def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:
 def solution_tables(lake: Lake, row: Mapping[str, Any], first: int = 0) -> Iterator[pa.Table]:
     """Read the solutions of a job's result row, in canonical order, some thousand at a time.
 
-    The first are those from the rank `first` on. Raises PermanentError where some of the job's
-    solutions are missing.
+    Starts at the rank `first`. Raises PermanentError if some of the job's solutions are missing.
     """
     if not row["count"] or row["ask"] == str(Ask(kind="count")):
         return
@@ -134,7 +134,7 @@ def _scan(
 
 
 def once_a_job(table: pa.Table) -> pa.Table:
-    """Keep of each job the row that counts, as `one_per_job`, in any order.
+    """Keep the row that counts of each job, as `one_per_job`, in any order.
 
     Few jobs end several times: rows of the others are not sorted.
     """
@@ -149,12 +149,12 @@ def once_a_job(table: pa.Table) -> pa.Table:
 
 
 def one_per_job(table: pa.Table) -> pa.Table:
-    """Keep of each job the row that counts, sorted by job_id; budgets count if there are any."""
+    """Keep the row that counts of each job, sorted by job_id; considers budgets if present."""
     if not len(table):
         return table
     order = pa.array(RANKED_STATUSES, pa.string())
     ranked = table.append_column("rank", pc.index_in(table.column("status"), value_set=order))
-    # Among several that are over budget, the one with the largest budget tells most; time first.
+    # Among several over budget, the largest budget says most; seconds come first.
     most = [(name, "descending") for name in _SPENT if name in ranked.column_names]
     ranked = ranked.sort_by(
         [("job_id", "ascending"), ("rank", "ascending"), *most, ("run_id", "ascending")]

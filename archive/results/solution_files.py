@@ -1,8 +1,5 @@
-"""Solutions that lie in files of their own: listings/RUN/JOB/FIRST-STOP.parquet.
-
-A job with many solutions has them in files of bounded size, each named by the ranks that it holds:
-FIRST to STOP - 1 in canonical order. So a name says what a file holds, whichever worker wrote it,
-and files whose ranks follow on one another are the solutions of the job, whatever else lies there.
+"""in canonical order. So the name determines the content, whichever worker wrote the file, and
+files with consecutive ranks are the solutions of the job, whatever else is in the folder.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
 
 LISTINGS_FOLDER = "listings"
-"""They are not among the files of solutions, which are merged and looked through."""
+"""Kept apart from the files of solutions, which are merged and scanned."""
 _NAME = re.compile(r"(?P<job>[0-9a-f]{32})/(?P<first>\d{12,})-(?P<stop>\d{12,})\.parquet$")
 
 
@@ -28,7 +25,7 @@ class SolutionFile(NamedTuple):
     first: int
     """Rank of its first solution, ..."""
     stop: int
-    """... and the rank after its last."""
+    """... and one past the rank of its last."""
     path: str
     job_id: str
 
@@ -44,7 +41,7 @@ def file_path(folder: str, job_id: str, first: int, stop: int) -> str:
 
 
 def list_files(lake: Lake, folder: str) -> list[SolutionFile]:
-    """List the solution files under a folder, by job and rank; other files are left out."""
+    """List the solution files under a folder, by job and rank; skip other files."""
     named = ((path, _NAME.search(path)) for path in lake.list(folder))
     found = [
         SolutionFile(int(match["first"]), int(match["stop"]), path, match["job"])
@@ -57,16 +54,16 @@ def list_files(lake: Lake, folder: str) -> list[SolutionFile]:
 def in_a_row(
     files: Iterable[SolutionFile], count: int, first: int = 0
 ) -> list[SolutionFile] | None:
-    """Choose files that hold the ranks `first` to `count` - 1, each once; None where some lack.
+    """Select files that cover the ranks `first` to `count` - 1, each once; None if some are
+    missing.
 
-    Where a range was divided twice in different ways, there are several choices, and the largest
-    files are taken.
+    If a range was divided in two different ways, there are several choices; larger files win.
     """
     by_first: dict[int, list[SolutionFile]] = {}
     for file in files:
         if file.first < file.stop <= count:
             by_first.setdefault(file.first, []).append(file)
-    # From behind: which ranks lead to the end, and by which file.
+    # Backwards: which ranks lead to the end, and by which file.
     way: dict[int, SolutionFile | None] = {count: None}
     for rank in sorted(by_first, reverse=True):
         fits = [file for file in by_first[rank] if file.stop in way]
@@ -85,7 +82,7 @@ def in_a_row(
 def files_of(lake: Lake, run_id: str, job_id: str, count: int | None) -> list[SolutionFile]:
     """List the files with the solutions of a job, in canonical order; none if it has no files.
 
-    Raises PermanentError where some of `count` solutions are missing.
+    Raises PermanentError if some of `count` solutions are missing.
     """
     found = list_files(lake, f"{files_folder(run_id)}/{job_id}")
     if not found or count is None:
@@ -105,7 +102,7 @@ def tables_in(
 ) -> Iterator[pa.Table]:
     """Read solution files, one row group after the other.
 
-    Raises DamagedFileError for a file that is damaged.
+    Raises DamagedFileError for a damaged file.
     """
     for file in files:
         yield from lake.scan_file(file.path, SOLUTIONS, columns)

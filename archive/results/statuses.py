@@ -1,4 +1,4 @@
-"""Statuses of jobs: which of them are answers, and which rows of a table have them."""
+"""Statuses of jobs: which of them are answers, and which rows have them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 from nightgrid.solvers.algebra import Status
 
 PROVEN = (str(Status.SOLVED), str(Status.UNSOLVABLE))
-"""What a solver has shown: other statuses contradict nothing."""
+"""Statuses that are proven, and so can contradict each other."""
 FINAL = (*PROVEN, str(Status.INVALID))
 """Statuses that no budget changes."""
 
 
 def is_among(status: pa.ChunkedArray, wanted: Collection[str]) -> pa.ChunkedArray:
-    """Return whether each status of a column is among those wanted; null is not."""
+    """Return whether each status of a column is among some; null is not."""
     return pc.is_in(status, value_set=pa.array(sorted(wanted), pa.string()))

@@ -1,4 +1,4 @@
-"""Where payloads come from: what a source is asked and answers, and how one is opened."""
+"""Where payloads come from: requests to a source, its answers, and how one is opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validators:
-    """What is known of the payload seen last, by which a source answers that it has not changed."""
+    """Validators of the last payload, with which a source can answer that it has not changed."""
 
     etag: str | None = None
     last_modified: str | None = None
@@ -29,7 +29,7 @@ class Validators:
 
 
 MAX_BODY_BYTES = 4 * 1024**2
-"""Nothing is read beyond this; published payloads have at most some 20 KB."""
+"""Nothing is read beyond this limit; published payloads have at most some 20 KB."""
 
 
 class AnswerKind(enum.StrEnum):
@@ -38,37 +38,37 @@ class AnswerKind(enum.StrEnum):
     BODY = "body"
     """With a payload."""
     UNCHANGED = "unchanged"
-    """That the payload is the one that `validators` stand for."""
+    """The payload has not changed since `validators`."""
     ABSENT = "absent"
-    """That there is no puzzle for that date."""
+    """There is no puzzle for that date."""
     FAILED = "failed"
-    """Not with a payload; `rule` and `message` say why."""
+    """Without a payload; `rule` and `message` say why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a source answered for one date."""
+    """The answer of a source for one date."""
 
     kind: AnswerKind
     url: str
-    """What was asked for."""
+    """The requested URL."""
     final_url: str | None = None
-    """What redirects led to; None: there was none."""
+    """Final URL after redirects; None: there were none."""
     body: bytes | None = None
-    """The payload; for a failure, what was received of a body, at most the bound."""
+    """The payload; for a failure, the part of a body that was received, up to the limit."""
     http_status: int | None = None
     etag: str | None = None
     last_modified: str | None = None
     rule: str = ""
     message: str = ""
     transient: bool = False
-    """For a failure: whether another run may fare better."""
+    """For a failure: whether another run may succeed."""
     source_down: bool = False
-    """For a failure: whether the source is better left alone for the rest of this run."""
+    """For a failure: whether to skip the source for the rest of this run."""
 
 
 def failed(url: str, rule: str, message: str, http_status: int | None = None) -> Answer:
-    """Return why a source did not answer with a payload."""
+    """Return an answer without a payload."""
     return Answer(
         kind=AnswerKind.FAILED, url=url, http_status=http_status, rule=rule, message=message
     )
@@ -78,26 +78,26 @@ class Source(Protocol):
     """Payloads by date."""
 
     name: str
-    """What reports call it."""
+    """Its name in reports."""
     local: bool
-    """True when asking costs nothing, so that every date is asked for again in every run."""
+    """True if requests cost nothing, so that every run requests every date again."""
     dates_left: int
-    """How many dates would be asked for, the next one included, if none of them were answered."""
+    """How many dates, including the next one, would be tried if none of them were answered."""
 
     def skipped(self) -> list[str]:
-        """List the names beside the payloads that no date is read from, sorted; hidden ones not."""
+        """List the names that are not dated payloads, sorted; skip hidden ones."""
 
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
-        """List the dates that can be asked for, sorted, between two dates inclusive."""
+        """List the dates that can be requested, sorted, between two dates inclusive."""
 
     def url(self, date: dt.date) -> str:
-        """Name what `fetch` asks for."""
+        """Return the URL that `fetch` requests."""
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
-        """Ask for one date; whatever goes wrong is an answer, never an exception."""
+        """Request one date; any failure is an answer, never an exception."""
 
     def close(self) -> None:
-        """Release what the source holds."""
+        """Release the resources of the source."""
 
 
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
@@ -112,21 +112,21 @@ def open_source(
 ) -> Source:
     """Open a base URL (http or https) or a folder of payloads.
 
-    `address`/DATE.json is a payload; where `address` names a host alone, the game's place there
-    is added to it. An address that ends like the game's page is that page, with one payload.
-    Redirects are followed to the host of the URL and to `redirect_hosts`, each HOST or HOST:PORT.
+    `address`/DATE.json is a payload; if `address` is just a host, the game's path there is added.
+    An address that ends like the game's page is that page, with one payload. Redirects are followed
+    to the host of the URL and to `redirect_hosts`, each HOST or HOST:PORT.
 
-    Raises PermanentError when it is neither, for a URL of a game that is not published, and for a
-    redirect host that is none.
+    Raises PermanentError if it is neither, for a URL of a game that is not published, and for an
+    invalid redirect host.
     """
     if "://" in address:
-        # A folder needs no HTTP library, and neither does a process that fetches nothing.
+        # A folder needs no HTTP library, nor does a process that fetches nothing.
         from nightgrid.archive.sources.page import PageSource
         from nightgrid.archive.sources.web import HttpSource, Politeness
 
         plug = archive_plug(game)
         if plug.endpoint is None:
-            # The address is left out: it may hold a password.
+            # Without the address, which may contain a password.
             raise PermanentError(
                 f"{game} is not published day by day; expected a folder, not a URL"
             )
@@ -138,7 +138,7 @@ def open_source(
     from nightgrid.archive.sources.folder import FolderSource
 
     if redirect_hosts:
-        # A folder never redirects, but a mistyped host is still the person's mistake.
+        # A folder never redirects, but a mistyped host is still an error.
         from nightgrid.archive.sources.redirects import named_host
 
         for host in redirect_hosts:

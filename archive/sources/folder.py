@@ -14,14 +14,14 @@ from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Valida
 from nightgrid.solvers.errors import PermanentError
 
 SETTLED_S = 10.0
-"""A file is not read again if its last change was so much earlier than its body was received. A
-younger one may have changed since without a trace: clocks of file systems have ticks, and clocks of
+"""A file is not read again if its last change is this much older than the receipt of its body. A
+younger one may have changed since without a trace: file system clocks have ticks, and the clocks of
 hosts differ."""
 _SUFFIX = ".json"
 
 
 class FolderSource:
-    """Payloads in files called DATE.json; other files are named and not looked at."""
+    """Payloads in files named DATE.json; other files are listed but not read."""
 
     local = True
     dates_left = 1
@@ -34,7 +34,7 @@ class FolderSource:
         self._folder = Path(folder).expanduser().resolve()
         self._max_body_bytes = max_body_bytes
         self.name = str(folder)
-        # Nights ask for every date: to put paths together takes longer than to look at a file.
+        # Nights request every date, and joining paths takes longer than a stat.
         self.uri = self._folder.as_uri()
         if not self._folder.is_dir():
             raise PermanentError(
@@ -51,13 +51,13 @@ class FolderSource:
         )
 
     def skipped(self) -> list[str]:
-        """List the files and folders that are not called DATE.json; hidden ones are left out."""
+        """List the files and folders that are not named DATE.json, without hidden ones."""
         dated = {name for name, _ in self._dated}
         return sorted(name for name in self._names if name not in dated and name[0] != ".")
 
     @cached_property
     def _names(self) -> list[str]:
-        """What is in the folder, listed once: a source is opened for one fetch."""
+        """The names in the folder, listed once: a source is opened for one fetch."""
         with os.scandir(self._folder) as entries:
             return [entry.name for entry in entries]
 
@@ -67,16 +67,16 @@ class FolderSource:
         return [(name, date) for name, date in named if date is not None]
 
     def url(self, date: dt.date) -> str:
-        """Name the file of a date."""
+        """Return the file of a date."""
         return f"{self.uri}/{date}.json"
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
-        """Read the file of a date, unless it is older than what was read of it."""
+        """Read the file of a date, unless it has not changed since it was read."""
         name, url = f"{date}.json", self.url(date)
         path = self._folder / name
         try:
             facts = path.stat()
-            # A pipe or a device could be read for ever.
+            # A pipe or a device could block forever.
             if not stat.S_ISREG(facts.st_mode):
                 return failed(url, "not-a-file", f"{name} is not a file")
             if validators is not None and _is_settled(facts, validators):
@@ -96,11 +96,11 @@ class FolderSource:
         return Answer(kind=AnswerKind.BODY, url=url, body=body)
 
     def close(self) -> None:
-        """Do nothing: a folder holds nothing open."""
+        """Do nothing: a folder has no resources."""
 
 
 def _is_settled(facts: os.stat_result, validators: Validators) -> bool:
-    """Return whether a file has the body that was received of it: no change leaves its ctime."""
+    """Return whether a file still has the body that was read: every change updates its ctime."""
     if validators.fetched_at is None or facts.st_size != validators.body_bytes:
         return False
     changed_at = max(facts.st_mtime, facts.st_ctime)

@@ -1,4 +1,4 @@
-"""A payload out of one page over HTTP: the page is asked for once and names its day."""
+"""One page over HTTP with a payload: the page is requested once and names its date."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from nightgrid.solvers.errors import InvalidPuzzleError
 
 
 class PageSource(HttpSource):
-    """One page, asked for once. The day that it stands for is the one that its payload names.
+    """One page, requested once; its payload names its date.
 
-    The day changes hours after midnight in UTC, and not at the same hour all year.
+    The date changes hours after midnight in UTC, and not at the same hour all year.
     """
 
     _answer: Answer | None = None
 
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
-        """Ask for the page and name its day; today in UTC when it names none."""
+        """Request the page and return its date; today in UTC if it names none."""
         today = dt.datetime.now(dt.UTC).date()
         self._answer = super().fetch(today, None)
         date = _date_in(self._answer.body or b"") or today
@@ -28,7 +28,7 @@ class PageSource(HttpSource):
         return [date] if inside else []
 
     def url(self, date: dt.date) -> str:  # noqa: ARG002 - the page is the same every day
-        """Name the page."""
+        """Return the URL of the page."""
         return self._base
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:

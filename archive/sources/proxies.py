@@ -1,4 +1,4 @@
-"""Which proxy the environment names for a URL, and what to say if the proxy refuses."""
+"""The proxy of a URL according to the environment, and a clause for error messages."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def proxy_of(url: str) -> str:
 
 
 def named_proxy(url: str, *, status: int | None = None) -> str:
-    """Return a clause that names the proxy a request went through; "" if it cannot be to blame.
+    """Return a clause that names the proxy of a request; "" if it cannot be to blame.
 
-    `status` is that of an answer: within https it comes from the server itself.
+    `status` is that of an answer: with https it comes from the server itself.
     """
     proxy = proxy_of(url)
     if not proxy or (status is not None and url.startswith("https:")):

@@ -1,7 +1,7 @@
-"""Where a redirect may lead: to the source's own host, or to one that is named.
+"""Where a redirect may lead: to the source's own host, or to a named one.
 
-A source that redirects chooses what this machine requests next: it must not have other hosts'
-contents stored as its payloads.
+A redirecting source chooses what this machine requests next: it must not have contents of other
+hosts stored as its payloads.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _NOT_IN_HOSTS = re.compile(r"[^\w.:\[\]-]")
 
 
 class RedirectError(Exception):
-    """A redirect that is not followed; its text says why."""
+    """A redirect that is not followed; the message says why."""
 
 
 def named_host(text: str) -> str:
-    """Read `HOST` or `HOST:PORT` as `place_of` writes it.
+    """Normalise `HOST` or `HOST:PORT` like `place_of`.
 
     Raises PermanentError for anything else.
     """
@@ -37,7 +37,7 @@ def named_host(text: str) -> str:
 
 
 def place_of(url: httpx.URL) -> str:
-    """Write host and port of a URL; httpx leaves out the port that its scheme has anyway."""
+    """Return host and port of a URL; httpx leaves out the default port of the scheme."""
     host = f"[{url.host}]" if ":" in url.host else url.host
     return host + (f":{url.port}" if url.port else "")
 
@@ -45,8 +45,8 @@ def place_of(url: httpx.URL) -> str:
 def check_redirect(source: httpx.URL, target: httpx.URL, named: Sequence[str]) -> None:
     """Raise RedirectError unless a redirect of `source` may lead to `target`.
 
-    Host and port stay what they are, or are one of `named` (see `named_host`). A host that leaves
-    http for https leaves its port for that of https. https is never left.
+    Host and port must stay the same, or be among `named` (see `named_host`). A host that redirects
+    http to https may change the port accordingly. https is never left.
     """
     if target.scheme not in _SCHEMES:
         raise RedirectError(f"a redirect leads to {target.scheme}:; expected http or https")

@@ -25,7 +25,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural, without_credentials
 
 _MISSING_KEY = re.compile(rb"<Error>.{0,200}?<Code>(?:NoSuchKey|AccessDenied)</Code>", re.DOTALL)
-"""How an object store answers for what it does not have, with 403 where it keeps that secret."""
+"""How an object store answers for a missing file, with 403 if it does not reveal that."""
 _MISSING_KEY_BYTES = 2048
 """Such an answer has a few hundred bytes."""
 _TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
@@ -36,25 +36,25 @@ class Politeness:
     """How a server is treated, and how long it may keep us waiting."""
 
     interval_s: float = 1.0
-    """Least time between the starts of two requests, retries included."""
+    """Shortest time between the starts of two requests, retries included."""
     attempts: int = 4
     """Requests for one date before it counts as failed."""
     backoff_s: float = 1.0
     """Mean wait before the second attempt; doubles with every further one."""
     backoff_max_s: float = 30.0
     retry_after_max_s: float = 120.0
-    """Longest Retry-After that is obeyed by waiting; a longer one ends the run's fetching."""
+    """Longest Retry-After that is waited for; a longer one ends the run's fetching."""
     timeout_s: float = 15.0
-    """For connecting, and for every single read or write."""
+    """Timeout for connecting, and for every single read or write."""
     deadline_s: float = 60.0
-    """For one response from request to last byte, however steadily it drips."""
+    """Timeout for one response from request to last byte, however steadily it drips."""
     max_body_bytes: int = MAX_BODY_BYTES
     max_redirects: int = 3
     user_agent: str = "nightgrid/0.1 (puzzle archive; one request a second at most)"
 
 
 class _TryAgain(Exception):  # noqa: N818 - a signal to the retry loop, not an error
-    """An attempt that failed for a reason that may pass."""
+    """An attempt that failed for a transient reason."""
 
     def __init__(self, answer: Answer, retry_after_s: float | None = None) -> None:
         super().__init__(answer.message)
@@ -65,9 +65,9 @@ class _TryAgain(Exception):  # noqa: N818 - a signal to the retry loop, not an e
 class HttpSource:
     """Payloads at `{base}/DATE.json`.
 
-    404 and 410 say that there is no puzzle, and so does the 403 of an object store that tells so in
-    XML; any other 403 says that we are not wanted. Network errors, timeouts and the statuses of an
-    overloaded server are tried again after a growing, jittered wait or what Retry-After asks for;
+    404 and 410 mean that there is no puzzle, and so does the 403 of an object store that says so in
+    XML; any other 403 means that we are not welcome. Network errors, timeouts and the statuses of
+    an overloaded server are retried after exponential backoff with jitter, or after Retry-After;
     any other status is final.
     """
 
@@ -83,10 +83,10 @@ class HttpSource:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Open a base URL; nothing is asked of it yet.
+        """Open a base URL without sending a request.
 
-        Raises PermanentError when it is not a plain http or https URL, and for a redirect host that
-        is none.
+        Raises PermanentError if it is not a plain http or https URL, and for an invalid redirect
+        host.
         """
         self._base = _check_base(base_url)
         self._redirect_hosts = tuple(map(named_host, redirect_hosts))
@@ -98,30 +98,30 @@ class HttpSource:
         self._client = httpx.Client(
             timeout=politeness.timeout_s,
             follow_redirects=False,
-            # Payloads are a few KB, and a body that arrives as it is cannot be a decompression
-            # bomb and is kept as it was received.
+            # Payloads are a few KB; an uncompressed body cannot be a decompression bomb and is
+            # stored as received.
             headers={"User-Agent": politeness.user_agent, "Accept-Encoding": "identity"},
         )
 
     def skipped(self) -> list[str]:
-        """Refuse: an endpoint does not say what else it has."""
+        """Return nothing: an endpoint does not list its files."""
         return []
 
     def dates(self, first: dt.date | None, last: dt.date | None) -> list[dt.date]:
         """List every day of the range; an endpoint cannot say which dates it has.
 
-        Raises PermanentError when the range is open.
+        Raises PermanentError if the range is open.
         """
         if first is None or last is None:
             raise PermanentError(f"{self.name} needs a first and a last date")
         return [first + dt.timedelta(days=i) for i in range((last - first).days + 1)]
 
     def url(self, date: dt.date) -> str:
-        """Name what is asked for."""
+        """Return the requested URL."""
         return f"{self._base}/{date}.json"
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
-        """Ask for one date, as often as it takes and politeness allows."""
+        """Request one date, with retries within the limits of politeness."""
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_TryAgain),
             stop=tenacity.stop_after_attempt(self._politeness.attempts),
@@ -152,7 +152,7 @@ class HttpSource:
         )
 
     def _left_s(self, attempts_made: int, next_wait_s: float = 0.0) -> float:
-        """Return how long it may be until the source is given up, if requests fail at once."""
+        """Return how long it may take to give the source up, if requests fail at once."""
         polite = self._politeness
         waits = [
             max(min(2 * polite.backoff_s * 2**i, polite.backoff_max_s), polite.interval_s)
@@ -201,13 +201,13 @@ class HttpSource:
             return failed(url, "bad-response", f"the response cannot be used: {_reason(error)}")
 
     def _followed(self, url: str, headers: dict[str, str]) -> Answer:
-        """Ask for a URL, and for what it redirects to as far as that is allowed.
+        """Request a URL, and follow its redirects as far as allowed.
 
-        Raises RedirectError where it is not, and httpx's errors.
+        Raises RedirectError for others, and httpx's errors.
         """
         source = target = httpx.URL(url)
         for _ in range(self._politeness.max_redirects + 1):
-            # The body of a redirect is not read, however long it is.
+            # The body of a redirect is not read, whatever its length.
             with self._client.stream("GET", target, headers=headers) as response:
                 if not response.has_redirect_location:
                     final = None if target == source else str(target)
@@ -255,7 +255,7 @@ class HttpSource:
         self, url: str, response: httpx.Response
     ) -> tuple[bytes, tuple[str, str] | None]:
         body = bytearray()
-        # Pieces as they arrive: asking for pieces of a size would wait for a dripping server.
+        # Chunks as they arrive: a fixed chunk size would wait for a dripping server.
         deadline = self._clock() + self._politeness.deadline_s
         for chunk in response.iter_raw():
             body += chunk
@@ -307,12 +307,12 @@ def _retry_after_s(response: httpx.Response) -> float | None:
 
 def _header(response: httpx.Response, name: str) -> str | None:
     value = response.headers.get(name)
-    # A validator comes back to the server with every request; a long one is not worth that.
+    # A validator is sent back with every request; a long one is not worth that.
     return value if value and len(value) <= 512 and value.isprintable() else None
 
 
 def _reason(error: Exception) -> str:
-    # httpx hides what the system said behind errors of its own.
+    # httpx hides the system's message behind errors of its own.
     why = str(error)
     cause: BaseException | None = error
     while cause is not None:

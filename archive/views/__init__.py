@@ -1,1 +1,1 @@
-"""Views of a lake: its tables under short names, each row that counts once."""
+"""Views of a lake: its tables under short names, only with the rows that count, each once."""

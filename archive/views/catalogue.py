@@ -1,4 +1,4 @@
-"""The views of a lake by name: what each has, column by column, and what reads it."""
+"""The views of a lake by name: their columns, and the functions that read them."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class View:
 
     name: str
     line: str
-    """What its rows are, in one sentence."""
+    """Its rows, described in one sentence."""
     schema: pa.Schema
     """Its columns in their order; the schema has no metadata."""
     rows: Rows
-    """What reads it."""
+    """Reads its rows."""
 
     def read(
         self,
@@ -66,10 +66,10 @@ class View:
         columns: Collection[str] | None = None,
         held: Callable[[pa.Table], None] = lambda _: None,
     ) -> pa.Table:
-        """Read the rows, of all columns or of those wanted, in the order of the view.
+        """Read the rows, with all or some columns, in the column order of the view.
 
-        `held` is called with each table that is kept. The order of rows is not defined. Raises
-        PermanentError for a column that the view lacks.
+        `held` is called with each table that is kept in memory. The order of rows is undefined.
+        Raises PermanentError for an unknown column.
         """
         wanted = self.schema.names if columns is None else columns
         if unknown := [name for name in wanted if name not in self.schema.names]:
@@ -78,7 +78,7 @@ class View:
                 f"{', '.join(self.schema.names)}"
             )
         schema = select(self.schema, [name for name in self.schema.names if name in wanted])
-        # A table of no column would have no rows: one column counts them.
+        # A table without columns has no rows, so one column is read to count them.
         names = schema.names or [self.schema.names[0]]
         tables = []
         for table in self.rows(lake, names):
@@ -90,7 +90,7 @@ class View:
 
 @cache
 def views() -> dict[str, View]:
-    """Name the views, in the order in which they are listed."""
+    """Return the views by name, in listing order."""
     found = [
         _view(
             "counts",
@@ -100,19 +100,19 @@ def views() -> dict[str, View]:
         ),
         _view(
             "editions",
-            "which board stands on which date and level today, drafts left out",
+            "the current board of each date and level, without drafts",
             _without(EDITIONS, "draft"),
             rows_of_games(current_editions),
         ),
         _view(
             "results",
-            "how each job ended: one row a job, whatever ran it and how often",
+            "how each job ended: one row a job, however often it was run",
             RESULTS,
             result_rows,
         ),
         _view(
             "solutions",
-            "solutions of jobs that asked for some and have few; nightgrid result has the others",
+            "solutions of jobs with few of them; nightgrid result prints the others",
             SOLUTIONS,
             solution_rows,
         ),
@@ -124,19 +124,19 @@ def views() -> dict[str, View]:
         ),
         _view(
             "runtimes",
-            "what kernels cost, by game, ask and level",
+            "cost of the kernels, by game, ask and level",
             RUNTIMES,
             rows_of_file(RUNTIMES_PATH, RUNTIMES),
         ),
         _view(
             "ranks",
-            "where official solutions stand among the best",
+            "ranks of the official solutions among the best ones",
             RANKS,
             rows_of_file(RANKS_PATH, RANKS),
         ),
         _view(
             "rank_accuracy",
-            "which place the published solution takes when covers are ranked, by ranker",
+            "place of the published solution among ranked covers, by ranker",
             RANK_ACCURACY,
             rows_of_file(ACCURACY_PATH, RANK_ACCURACY),
         ),
@@ -148,31 +148,31 @@ def views() -> dict[str, View]:
         ),
         _view(
             "observations",
-            "where payloads of two days contradict one another",
+            "contradictions between the payloads of two days",
             QUARANTINE,
             rows_of_games(read_observations),
         ),
         _view(
             "contradictions",
-            "proven answers to one question about one board that differ, of whichever solver",
+            "differing proven answers to one question about one board, from any solver",
             select(RESULTS, ANSWER_COLUMNS),
             contradiction_rows,
         ),
         _view(
             "drafts",
-            "boards seen before their date only, which may still change",
+            "boards only seen before their date, which may still change",
             _without(EDITIONS, "draft"),
             rows_of_games(read_drafts),
         ),
         _view(
             "revisions",
-            "every board that ever stood on a date and level, replaced ones and drafts too",
+            "every board ever published on a date and level, including replaced ones and drafts",
             EDITIONS,
             rows_of_games(read_revisions),
         ),
         _view(
             "puzzles",
-            "every different board that nights have brought",
+            "every distinct board that nights have fetched",
             select(archive_plug(games_kept()[0]).puzzles(), _DRAWN_FROM),
             rows_of_games(read_puzzles),
         ),
@@ -190,7 +190,7 @@ def views() -> dict[str, View]:
 
 
 def view_named(name: str) -> View:
-    """Find a view. Raises PermanentError for another name."""
+    """Return a view. Raises PermanentError for an unknown name."""
     if name not in views():
         raise PermanentError(f"there is no view {name!r:.60}; expected one of {', '.join(views())}")
     return views()[name]
@@ -205,13 +205,13 @@ def _without(schema: pa.Schema, *names: str) -> pa.Schema:
 
 
 def column_line(view: str, column: str) -> str:
-    """Describe a column in one line; "" for a column without a description."""
+    """Return the description of a column; "" if it has none."""
     return _LINES.get(f"{view}.{column}", _LINES.get(column, ""))
 
 
 @cache
 def sql_type(kind: pa.DataType) -> str:
-    """Name an Arrow type as DuckDB does."""
+    """Return DuckDB's name of an Arrow type."""
     import duckdb
 
     return str(duckdb.from_arrow(pa.schema([("a", kind)]).empty_table()).types[0])
@@ -234,34 +234,34 @@ _LINES = {
     "puzzle_id": "hash of the board: the same board on two dates has one id",
     "size": "grows with the board: how many pieces, cells or letters it has",
     "status": "solved, unsolvable, over_budget, invalid or poison",
-    "counts.status": "as in results, or pending where there is no result yet",
-    "ranks.status": "as in results, or pending where there is no result yet",
-    "count": "how many solutions there are; null where nothing counted them",
+    "counts.status": "as in results, or pending if there is no result yet",
+    "ranks.status": "as in results, or pending if there is no result yet",
+    "count": "how many solutions there are; null if they were not counted",
     "value": "the fewest words, letters or moves; null in games that compare nothing",
     "states": "states that the search has kept",
     "nodes": "steps that the search has taken",
     "kernel_ns": "time of the kernels, nanoseconds",
     "official_solution_valid": "whether the published solution solves the board; null without one",
-    "official_solution_best": "whether the published solution needs no more than the fewest",
+    "official_solution_best": "whether the published solution attains the minimum",
     "seen_at": "when the payload was first seen, UTC",
     "raw_sha256": "the payload, under raw/",
     "source_id": "the publisher's id of the board",
     "backend_id": "another id of the publisher's",
     "editor": "who edited the board",
     "constructors": "who made the board",
-    "clue": "what the player is told beside the board",
+    "clue": "text shown to the player with the board",
     "official_solution": "the published solution, as JSON",
-    "draft": "whether it was seen before its date only",
+    "draft": "whether it was only seen before its date",
     "par": "the number of words that the board is to be solved in",
-    "yesterday": "what the payload says of the day before, as JSON",
-    "job_id": "hash of the board and all that is asked of it",
+    "yesterday": "the payload's description of the previous day, as JSON",
+    "job_id": "hash of the board and the question",
     "ask": "first, count, all, all(LIMIT), best(K) or meant(K)",
-    "rules": "all rules played by, in one line; empty for a game that has none to choose",
-    "lexicon_id": "hash of the words played with; empty in games without words",
+    "rules": "all rules in effect, in one line; empty for a game without options",
+    "lexicon_id": "hash of the lexicon; empty in games without words",
     "solver_version": "version of the game's solver",
-    "reason_code": "why a job did not end as asked, for programs; null where it did",
+    "reason_code": "why a job did not end as asked, for programs; null if it did",
     "reason": "the same in a sentence",
-    "parts": "parts that the job was worked in",
+    "parts": "number of parts that the job was divided into",
     "table_bytes": "bytes of the search's tables",
     "run_id": "the run that ended the job",
     "budget_nodes": "steps that each part could take",
@@ -272,50 +272,50 @@ _LINES = {
     "budget_solution_bytes": "bytes of solutions that the job could have",
     "rank": "0 for the first solution in canonical order, or for the best one",
     "solution": "the solution, as JSON",
-    "runtimes.level": "as in counts, or unpublished for boards that stand on no date",
+    "runtimes.level": "as in counts, or unpublished for boards without a date",
     "job_count": "jobs that ended",
     "solved_count": "those of them with an answer",
-    "kernel_ns_p50": "nanoseconds that half of the jobs stay below",
-    "kernel_ns_p99": "nanoseconds that 99 of 100 jobs stay below",
+    "kernel_ns_p50": "median nanoseconds of a job",
+    "kernel_ns_p99": "99th percentile of nanoseconds",
     "kernel_ns_max": "nanoseconds of the longest job",
     "kernel_ns_total": "nanoseconds of all jobs together",
     "states_total": "states of all jobs together",
     "best_count": "how many of the best solutions were kept",
-    "official_rank": "1 where the best solution is the published one; null where none kept is",
-    "ranker": "what ranked the covers",
-    "official_place": "1 where the first cover is the published one; null where none ranked is",
+    "official_rank": "rank of the published solution, from 1; null if it is not among the best",
+    "ranker": "name of the ranker",
+    "official_place": "place of the published solution, from 1; null if no ranked cover is it",
     "cover_count": "how many covers were ranked",
     "confidence": "how likely the first cover is the one that was meant, from 0 to 1",
     "official_confidence": "the same of the published solution",
     "seconds": "time that ranking took, seconds",
-    "miss": "code of how the first cover differs from the published one; null where it does not",
-    "source": "the file or address that it came from",
+    "miss": "code of how the first cover differs from the published one; null if it does not",
+    "source": "origin: a file or an address",
     "source_row": "the row of a corpus, from 0; null for nights",
-    "url": "the file or address that it came from",
+    "url": "origin: a file or an address",
     "rule": "which rule was broken: docs/reference/lake.md",
     "place": "where in the payload",
-    "message": "what stands there, and what was expected",
+    "message": "what is there, and what was expected",
     "corpus": "the corpus; empty for nights",
     "corpus_id": "hash of the corpus, which the report of a count names",
     "corpora.corpus": "the corpus as it was given: a folder, a file, or a generator spec",
     "corpora.source": "the file within the corpus, or the generator spec",
     "corpora.source_row": "the puzzle of a payload, row of a file or board of a generator, from 0",
-    "corpora.date": "the day that the payload names; null where it names none",
-    "corpora.level": "the level that the payload or the generator names; null where none is named",
+    "corpora.date": "the day that the payload names; null if it names none",
+    "corpora.level": "the level that the payload or the generator names; null if none is named",
     "corpora.puzzle_id": "hash of the board; null for a row in quarantine",
     "cell_row": "rows of the cells, from 0",
     "cell_col": "columns of the cells, from 0",
     "cell_region": "the region of each cell, from 0",
     "region_type": "0 empty, 1 sum, 2 less, 3 greater, 4 equals, 5 unequal",
-    "region_target": "the number of each region, 0 where it has none",
+    "region_target": "the number of each region, 0 if it has none",
     "domino_a": "one half of each domino",
     "domino_b": "the other half of each domino",
     "row_count": "rows of the board",
     "column_count": "columns of the board",
     "letter": "the letters as code points, row by row or side by side",
-    "theme_word_count": "theme words beside the spangram, -1 where not known",
+    "theme_word_count": "theme words without the spangram, -1 if unknown",
     "side_size": "letters of each side",
-    "dictionary_id": "hash of the words that the board brings; empty for a board without",
+    "dictionary_id": "hash of the board's own words; empty if it has none",
     "feature": "features of the pieces, one piece after the other",
     "tile_size": "how many features each piece has",
     "name_letter": "names of the features, as code points",

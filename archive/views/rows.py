@@ -1,6 +1,6 @@
-"""Read the rows of views: those that count today, each once, and only the columns wanted.
+"""Read the rows of views: current ones, each once, and only the requested columns.
 
-Every reader gives tables with at least the columns that it is asked for.
+Every reader returns tables with at least the requested columns.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from nightgrid.solvers.registry import GAMES
 Rows: TypeAlias = Callable[[Lake, Sequence[str]], Iterator[pa.Table]]
 """Reads the rows of a view."""
 _CHOOSE = ("job_id", "status", "run_id", *BUDGET_COLUMNS)
-"""Columns by which one of several results of a job is chosen."""
+"""Columns for choosing one of several results of a job."""
 CORPORA_ROWS = pa.schema([*fields("corpus_id string, corpus string, game string"), *CORPUS_ROWS])
-"""Rows of corpora, each beside the id of its corpus, what named the corpus, and its game."""
+"""Rows of corpora, each with the id, the spec and the game of its corpus."""
 
 
 def games_kept() -> tuple[str, ...]:
-    """Name the games that a lake can have."""
+    """Return the games that a lake can have."""
     return tuple(filter(has_plug, GAMES))
 
 
@@ -49,12 +49,12 @@ def rows_of_file(path: str, schema: pa.Schema) -> Rows:
 
 
 def rows_of_games(read: Callable[[Lake, str, Sequence[str]], pa.Table], *games: str) -> Rows:
-    """Read the rows of each of some games, of all games if none is named."""
+    """Return a reader for the rows of some games, or of all games if none are named."""
     return lambda lake, columns: (read(lake, game, columns) for game in games or games_kept())
 
 
 def read_puzzles(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
-    """Read the boards that nights have brought."""
+    """Read the boards that nights have fetched."""
     return read_puzzle_table(lake, game, [*dict.fromkeys((*columns, "puzzle_id"))])
 
 
@@ -64,23 +64,23 @@ def read_drafts(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
 
 
 def read_revisions(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
-    """Read every edition, replaced ones and drafts included."""
+    """Read every edition, including replaced ones and drafts."""
     return lake.read_table(editions_path(game), EDITIONS, columns)
 
 
 def read_observations(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:
-    """Read where current editions contradict one another."""
+    """Read contradictions between current editions."""
     return observations(lake, RawArchive(lake, game)).select(list(columns))
 
 
 def result_rows(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read the result of each job that counts; a job may have ended several times."""
+    """Read the result that counts of each job; a job may have ended several times."""
     for ended in ranges_where(lake, RESULT_FILES, columns=(*columns, *_CHOOSE)):
         yield once_a_job(ended)
 
 
 def solution_rows(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read the solutions that belong to the result that counts of their job."""
+    """Read the solutions of each job's result that counts."""
     results = pa.concat_tables([*result_rows(lake, ())])
     for solutions in ranges_where(lake, SOLUTION_FILES, columns=columns):
         at = pc.index_in(solutions.column("job_id"), value_set=results.column("job_id"))
@@ -89,14 +89,15 @@ def solution_rows(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
 
 
 def quarantine_rows(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read what broke a rule, of nights and of corpora."""
+    """Read broken rules, of nights and of corpora."""
     for table in list_quarantine(lake, RowFilter()):
         yield table.select(list(columns))
 
 
 def corpus_rows(lake: Lake, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Read what became of each row of every corpus that is complete."""
-    # Where columns of the corpus alone are wanted, one of its rows counts them.
+    """Read the outcome of each row of every complete corpus."""
+    # If only columns of the corpus itself are requested, one column of its rows is read to count
+    # them.
     wanted = [name for name in columns if name in CORPUS_ROWS.names] or ["source_row"]
     for corpus in corpora_in(lake):
         same = {"corpus_id": corpus.corpus_id, "corpus": corpus.name, "game": corpus.game}

@@ -1,8 +1,8 @@
-"""Answer one SELECT over the views of a lake, in DuckDB, which can reach nothing else.
+"""Answer one SELECT over the views of a lake, in DuckDB, which has access to nothing else.
 
-The query is bound and planned over empty tables first. That finds its faults before the lake is
-read, and tells which columns of which views it takes: those alone are read, by the archive's own
-readers, so that DuckDB needs neither the lake's files nor its credentials.
+The query is first bound and planned over empty tables. That finds errors before the lake is read,
+and the columns that it uses; only those are read, by the archive's own readers, so that DuckDB
+needs neither the lake's files nor its credentials.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from nightgrid.solvers.errors import PermanentError
 
 BATCH_ROWS = 16_384
 SHAPE = "SELECT columns FROM view WHERE condition GROUP BY columns ORDER BY columns LIMIT n"
-"""What a sentence about a syntax error says that SQL looks like."""
+"""Expected form in messages about syntax errors."""
 SHOWN_CHARS = 300
-"""Characters of a message of DuckDB that a sentence repeats, at most."""
+"""Most characters of a DuckDB message that are quoted."""
 _LOCKS = (
     "autoinstall_known_extensions=false",
     "autoload_known_extensions=false",
@@ -36,15 +36,15 @@ _LOCKS = (
     "enable_external_access=false",
     "lock_configuration=true",
 )
-"""No file, no network, no extension that is not built in, no variable of this process by its name;
-and no statement may change that."""
+"""No files, no network, no extensions beyond the built-in ones, no replacement scans of Python
+variables; and no statement may change that."""
 _ERRORS = {"errors_as_json": True}
 _KEPT_OPTIMIZERS = ("unused_columns", "column_lifetime")
-"""Settings for plans over empty tables: with the others DuckDB leaves out whole tables."""
+"""Settings for plans over empty tables; other optimizers would remove whole tables."""
 _READ_STATEMENTS = ("SELECT", "EXPLAIN", "MULTI")
-"""MULTI is what PIVOT becomes."""
+"""MULTI is the result of PIVOT."""
 _EXPLAIN = "explain (format json)\n"
-"""A line of its own, so that columns of errors are those of the query."""
+"""A line of its own, so that column numbers in errors match the query."""
 _NO_FILE = re.compile(r"Cannot access (?:file|directory) (\"[^\"]*\")")
 _KIND = re.compile(r"^[A-Za-z ]+ Error: ")
 
@@ -54,16 +54,16 @@ MEMORY_BYTES = 2**30
 
 
 class QueryError(PermanentError):
-    """A query is refused, or does not end within its bounds."""
+    """A query is rejected, or exceeds its limits."""
 
 
 @dataclass(slots=True)
 class Bounds:
-    """How much a query may take. Its time runs from here until its last row is written."""
+    """Limits of a query. Its time runs from here until its last row is written."""
 
     seconds: float = SECONDS
     memory_bytes: int = MEMORY_BYTES
-    """Bytes of DuckDB, and as many of what is read of the lake."""
+    """Bytes of DuckDB, and as many of data read from the lake."""
     _deadline: float = field(init=False)
     _held_bytes: int = field(init=False, default=0)
 
@@ -72,7 +72,7 @@ class Bounds:
 
     @contextmanager
     def interrupting(self, base: Any) -> Iterator[None]:
-        """Interrupt a DuckDB connection within, once the time is up."""
+        """Interrupt a DuckDB connection in the block once the time is up."""
         timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), base.interrupt)
         timer.daemon = True
         timer.start()
@@ -80,7 +80,7 @@ class Bounds:
             yield
         finally:
             timer.cancel()
-            # It holds `base`, and a process that ends meanwhile would warn of a leak.
+            # It holds `base`; a process that exits meanwhile would warn of a leak.
             timer.join()
 
     @property
@@ -105,7 +105,7 @@ class Bounds:
         )
 
     def held(self, table: pa.Table) -> None:
-        """Count what is read of the lake. Raises QueryError over a bound."""
+        """Count data read from the lake. Raises QueryError over a limit."""
         self._held_bytes += table.nbytes
         if self._held_bytes > self.memory_bytes:
             raise self.too_large()
@@ -114,7 +114,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a query gives: columns, and rows as they come."""
+    """The result of a query: columns, and rows as they arrive."""
 
     schema: pa.Schema
     tables: Iterator[pa.Table]
@@ -123,8 +123,8 @@ class Answer:
 def ask(lake: Lake, sql: str, bounds: Bounds | None = None) -> Answer:
     """Answer one SELECT over the views of a lake.
 
-    Raises QueryError, in one sentence that names the place, for what is no such query and for one
-    that takes more than its bounds.
+    Raises QueryError, in one sentence with the place, for an invalid query and for one that exceeds
+    its limits.
     """
     bounds = bounds or Bounds()
     needed = columns_needed(sql)
@@ -144,9 +144,9 @@ def ask(lake: Lake, sql: str, bounds: Bounds | None = None) -> Answer:
 
 
 def columns_needed(sql: str) -> dict[str, list[str]]:
-    """Find the columns of each view that a query takes, without reading the lake.
+    """Return the columns of each view that a query uses, without reading the lake.
 
-    Raises QueryError for what is no query over views.
+    Raises QueryError for anything but a query over views.
     """
     with duckdb.connect(":memory:", config={"threads": 1, **_ERRORS}) as base:
         with _query_errors(sql):
@@ -162,12 +162,12 @@ def columns_needed(sql: str) -> dict[str, list[str]]:
         with _query_errors(sql, planned=True):
             plan = base.execute(f"{_EXPLAIN}{sql}").fetchall()[-1][1]
     if kind == "MULTI":
-        # The plan is that of the last statement alone.
+        # The plan is that of the last statement only.
         named = set(re.findall(r"\w+", sql.lower()))
         return {name: view.schema.names for name, view in views().items() if name in named}
     needed: dict[str, list[str]] = {}
     for name, columns in _scans(json.loads(plan)):
-        # Where rows alone count, one column counts them.
+        # If only the number of rows matters, one column counts them.
         here = needed.setdefault(name, [])
         here += [column for column in columns if column not in here]
     return {name: columns or views()[name].schema.names[:1] for name, columns in needed.items()}
@@ -187,7 +187,7 @@ def _kind_of(base: Any, sql: str) -> str:
 
 
 def _scans(nodes: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, list[str]]]:
-    """Find the tables of a plan, each with the columns that are read of it."""
+    """Find the tables of a plan, each with the columns read from it."""
     for node in nodes:
         told = node.get("extra_info", {})
         name = str(told.get("Table", "")).rpartition(".")[2]
@@ -208,7 +208,7 @@ def _lock(base: Any) -> None:
 
 
 def _show(base: Any, view: View, table: pa.Table) -> None:
-    """Make a view of the columns that were read; using another column is an error."""
+    """Create a view of the columns that were read; using another column is an error."""
     base.register(f"read of {view.name}", table)
     unread = f"error('column of {view.name} was not read')"
     columns = ", ".join(
@@ -217,7 +217,7 @@ def _show(base: Any, view: View, table: pa.Table) -> None:
         else f'cast({unread} as {sql_type(one.type)}) as "{one.name}"'
         for one in view.schema
     )
-    # Names of the catalogue, nothing that was given.
+    # Names are from the catalogue, none from the query.
     base.execute(f'create view "{view.name}" as select {columns} from "read of {view.name}"')  # noqa: S608
 
 
@@ -256,7 +256,7 @@ def _once_named(schema: pa.Schema) -> pa.Schema:
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    """Choose for a type what CSV, JSON and Parquet can all have."""
+    """Return the type that CSV, JSON and Parquet can all represent."""
     if pa.types.is_decimal(kind) and kind.scale:
         return pa.float64()
     return kind
@@ -270,7 +270,7 @@ def _plain(column: pa.Array) -> pa.Array:
 def _query_errors(
     sql: str, bounds: Bounds | None = None, *, planned: bool = False
 ) -> Iterator[None]:
-    """Raise errors of DuckDB as QueryError: one sentence with its place in the SQL."""
+    """Convert DuckDB's errors into QueryError: one sentence with its place in the SQL."""
     try:
         yield
     except duckdb.InterruptException as error:
@@ -291,14 +291,14 @@ def _query_errors(
 
 
 def sentence(text: str, sql: str, *, planned: bool = False) -> str:
-    """Describe in one sentence what is wrong with a query; `planned`: below an EXPLAIN."""
+    """Describe the error of a query in one sentence; `planned`: below an EXPLAIN."""
     about = _about(text)
     said = about["exception_message"]
     no_file = _NO_FILE.search(said)
     if about.get("error_subtype") == "MISSING_ENTRY" and about.get("type") == "Table":
         said = f"there is no view {about['name']}; expected one of {', '.join(views())}"
     elif no_file is not None:
-        said = f"cannot read file {no_file[1]}: a query reads views alone"
+        said = f"cannot read file {no_file[1]}: a query can only read views"
     lines = [line.strip().rstrip("!.:") for line in said.splitlines() if line.strip()]
     told = "; ".join(lines) or "the query failed"
     told = told if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"

@@ -1,4 +1,4 @@
-"""Games as runs and messages name them: bound to rules and to a lexicon that lies in the lake."""
+"""Games as named by runs and messages: bound to rules and to a lexicon in the lake."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nightgrid.solvers.registry import check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 
 if TYPE_CHECKING:
-    # Binding a game takes no lake, and none of the library that reads one.
+    # Binding a game needs no lake, and none of the libraries that read one.
     from nightgrid.archive.lake.storage import Lake
 
 _OPEN_MAX = 8
 _open: dict[Hashable, Game[Any, Any]] = {}
-"""Games of this process: what a game has learnt of its lexicon is kept with it."""
+"""Games of this process, cached with what they have derived from their lexicons."""
 
 
 def bind_game(
@@ -29,21 +29,20 @@ def bind_game(
     lake: Lake | None = None,
     ask: Ask | None = None,
 ) -> Game[Any, Any]:
-    """Look a game up as a person names it; a lexicon may be the path of a word list.
+    """Look up a game by its public name; a lexicon may be the path of a word list.
 
-    With the ask `meant(k)` it is the game that ranks, which has words of its own.
+    For the ask `meant(k)`, it is the game that ranks, which has words of its own.
 
-    A word game without one is played with the default lexicon, or, where boards bring their own
-    words, with those; boards that are laid out in columns find them in the lake. Raises
-    PermanentError for an unknown game, for rules that it does not have, and for words given to a
-    game without.
+    A word game without a lexicon uses the default one or, if boards have their own words, those;
+    boards in columns find theirs in the lake. Raises PermanentError for an unknown game, for rules
+    that it does not have, and for words given to a game without words.
     """
     if ask is not None and ask.kind == "meant":
         return _meant_game(name, rules)
     plug = game_plug(name)
     own_words = plug.own_words and lexicon is None
     if plug.words and not own_words and not isinstance(lexicon, Lexicon):
-        # Before the words, which may take long to compile: wrong rules fail at once.
+        # Before the words, which may take long to compile, so that wrong rules fail at once.
         game_named(name, rules)
         from nightgrid.archive.words.lexicons import default_lexicon, lexicon_from_file
 
@@ -67,9 +66,9 @@ def lexicon_for(name: str, puzzle: Any, lexicon: Lexicon | None = None) -> Lexic
 
 
 def open_game(lake: Lake, name: str, rules: str = "", lexicon_id: str = "") -> Game[Any, Any]:
-    """Look a game up as a run names it; the lexicon comes from the machine's cache or the lake.
+    """Look up a game as a run names it; the lexicon comes from the machine's cache or the lake.
 
-    One object a process for the same names. Raises PermanentError for a lexicon that is nowhere.
+    Returns one object a process for the same names. Raises PermanentError for a missing lexicon.
     """
     key = (lake.url, name, rules, lexicon_id)
     if key not in _open:
@@ -108,7 +107,7 @@ def _dictionaries(lake: Lake | None, name: str) -> Dictionaries | None:
 
 
 def keep_game(lake: Lake, game: Game[Any, Any]) -> None:
-    """Put into the lake what others need to open the game: its words."""
+    """Store in the lake what others need to open the game: its words."""
     lexicon = lexicon_of(game)
     if lexicon is not None:
         from nightgrid.archive.words.lexicons import keep_lexicon

@@ -1,4 +1,4 @@
-"""Dictionaries: the words that boards bring along, kept once per content."""
+"""Dictionaries: boards' own words, stored once per content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nightgrid.archive.merging.merge import merge_folder, put_merged
 from nightgrid.solvers.errors import PermanentError
 
 KEY = "dictionary_id"
-"""Name of a board's words, in tables and in a board's canonical form."""
+"""Key of a board's words, in tables and in a board's canonical form."""
 DICTIONARY_FILES = MergedFolder(
     path="dictionaries",
     schema=DICTIONARIES,
@@ -27,7 +27,7 @@ DICTIONARY_FILES = MergedFolder(
 
 
 class MissingDictionaryError(PermanentError):
-    """A board names a dictionary that the lake does not have, or does not give.
+    """The dictionary of a board is missing from the lake, or unreadable.
 
     The board is not at fault.
     """
@@ -36,8 +36,8 @@ class MissingDictionaryError(PermanentError):
 class LakeDictionaries:
     """Loads the words of a dictionary by its id.
 
-    Is what `nightgrid.solvers.plug.Dictionaries` wants.
-    Keeps what was read: a dictionary never changes. An id that is not known makes it look again.
+    Implements `nightgrid.solvers.plug.Dictionaries`. Caches what it reads, since a dictionary never
+    changes; an unknown id makes it read the lake again.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -48,7 +48,7 @@ class LakeDictionaries:
     def __call__(self, dictionary_id: str) -> tuple[str, ...]:
         """Return the words, sorted.
 
-        Raises MissingDictionaryError when the lake does not have them or they cannot be read, and
+        Raises MissingDictionaryError if the lake lacks them or they cannot be read, and
         TransientError when the lake fails.
         """
         if dictionary_id not in self._found:
@@ -58,8 +58,7 @@ class LakeDictionaries:
                     names, words = table.column(KEY).to_pylist(), table.column("words")
                     self._found |= zip(names, words, strict=True)
             except PermanentError as error:
-                # Damaged, or of a user who does not let this one read it: a caller that
-                # answers a board would else say that the board is wrong.
+                # Damaged, or not readable by this user: otherwise the caller would blame the board.
                 raise MissingDictionaryError(
                     f"dictionary {dictionary_id!r:.40} cannot be read: {error}"
                 ) from error
@@ -72,14 +71,14 @@ class LakeDictionaries:
 
 
 def dictionary_ids(lake: Lake) -> pa.ChunkedArray:
-    """Read the ids of the dictionaries that the lake has, some perhaps twice."""
+    """Read the ids of the dictionaries of the lake, possibly some twice."""
     files = DICTIONARY_FILES
     found = read_each(lake, files, lambda path: lake.scan_file(path, files.schema, [KEY]))
     return pa.concat_tables([DICTIONARIES.empty_table().select([KEY]), *found]).column(KEY)
 
 
 def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
-    """Collect the dictionaries that puzzles bring along, by id; puzzles of any game."""
+    """Collect the own words of puzzles of any game, by dictionary id."""
     return {
         puzzle.dictionary_id: puzzle.dictionary
         for puzzle in puzzles
@@ -90,7 +89,7 @@ def words_of(puzzles: Iterable[Any]) -> dict[str, tuple[str, ...]]:
 def add_dictionaries(
     lake: Lake, dictionaries: Mapping[str, tuple[str, ...]], *, merges: bool = True
 ) -> int:
-    """Add the dictionaries that the lake does not have; return how many these are."""
+    """Add the dictionaries that the lake lacks; return how many."""
     known = set()
     for table in rows_of_keys(lake, DICTIONARY_FILES, dictionaries):
         known.update(table.column(KEY).to_pylist())
@@ -104,9 +103,9 @@ def add_dictionaries(
 
 
 def with_words(lake: Lake, value: Any) -> Any:
-    """Put the words of a board into its JSON, which has their id.
+    """Replace the dictionary id in a board's JSON by its words.
 
-    Raises PermanentError when the lake does not have them.
+    Raises PermanentError if the lake does not have them.
     """
     if not isinstance(value, dict) or "dictionary_id" not in value:
         return value

@@ -1,4 +1,4 @@
-"""Lexicons by id: made from their sources, kept on this machine, carried by the lake."""
+"""Lexicons by id: compiled from their sources, cached on this machine, stored in the lake."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.lexicon.wordlist import WORD_LIST_MAX_BYTES, read_word_list
 
 if TYPE_CHECKING:
-    # Solving a board takes a lexicon, but neither a lake nor the library that reads one.
+    # Solving a board needs a lexicon, but neither a lake nor the library that reads one.
     from nightgrid.archive.lake.storage import Lake
 
 _opened: dict[str, Lexicon] = {}
@@ -52,10 +52,9 @@ def accepted_lexicon() -> Lexicon:
 
 
 def lexicon_from_file(path: str | Path) -> Lexicon:
-    """Open a word list as a lexicon; see nightgrid.solvers.lexicon.wordlist for what a list may
-    hold.
+    """Open a word list as a lexicon; nightgrid.solvers.lexicon.wordlist describes the format.
 
-    Raises PermanentError, naming the file and the line, for what is none.
+    Raises PermanentError, naming the file and the line, for an invalid list.
     """
     data = _read(Path(path))
     source = _source("list", digest_of(data))
@@ -70,8 +69,8 @@ def check_word_list(path: str | Path) -> None:
 def open_lexicon(lake: Lake, lexicon_id: str) -> Lexicon:
     """Open a lexicon by its id: from this process, this machine or the lake.
 
-    The default's id needs no lake. Raises PermanentError when it is nowhere, or when what the
-    lake holds under the id is not that lexicon, and the lake's errors.
+    The default's id needs no lake. Raises PermanentError if it is nowhere, or if the lake's file
+    under the id is not that lexicon, and the lake's errors.
     """
     if not lexicon_id.isalnum() or not lexicon_id.isascii():
         raise PermanentError(f"lexicon id is {lexicon_id!r}; expected hexadecimal digits")
@@ -84,7 +83,7 @@ def open_lexicon(lake: Lake, lexicon_id: str) -> Lexicon:
 
 
 def keep_lexicon(lake: Lake, lexicon: Lexicon) -> None:
-    """Write a lexicon's text to the lake, unless it is there."""
+    """Write a lexicon's text to the lake, unless it exists."""
     path = lake_path(lexicon.lexicon_id)
     if not lake.exists(path):
         lake.write_bytes(path, text_of(lexicon))
@@ -96,7 +95,7 @@ def lake_path(lexicon_id: str) -> str:
 
 
 def _source(*fields: str) -> str:
-    """Name what a lexicon is made from: its source, and the code that reads and spells it."""
+    """Return the key of a lexicon: its source, and the code that parses and spells it."""
     folder = Path(nightgrid.solvers.lexicon.__file__).parent
     files = sorted([*folder.glob("*.py"), *folder.glob("*.json")])
     code = b"".join(path.read_bytes() for path in files)
@@ -118,7 +117,7 @@ def _made(source: str, compiled: Callable[[], Lexicon]) -> Lexicon:
 
 
 def _cached(lexicon_id: str) -> Lexicon | None:
-    """Map a lexicon read-only, or return None when this machine has no copy."""
+    """Map a lexicon read-only; None if this machine has no copy."""
     arrays = mapped_arrays(_folder(lexicon_id))
     return None if arrays is None else sealed(lexicon_id, arrays)
 

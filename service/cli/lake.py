@@ -57,7 +57,7 @@ def maintain_lake(
 ) -> int:
     """Check, repair or rebuild a lake, or delete what is old.
 
-    Each may be killed anywhere and run again; all but check refuse while a night is at work. Exit
+    Each may be killed anywhere and run again; all but check refuse while a night is running. Exit
     code: 0 nothing is wrong (any more), 5 something is, 1 the lake is of a later version or a night
     is at work on it, 3 bad input.
     """

@@ -30,10 +30,10 @@ def quick(monkeypatch):
 def test_a_lease_that_is_held_is_refused_and_one_that_was_given_back_is_taken(lake, monkeypatch):
     monkeypatch.setattr(leases, "RENEW_EVERY_S", 0.01)
     with (
-        holding(lake, "night", "another night is at work"),
-        pytest.raises(TransientError, match="another night is at work"),
+        holding(lake, "night", "another night is running"),
+        pytest.raises(TransientError, match="another night is running"),
     ):
-        acquire(lake, "night", "another night is at work")
+        acquire(lake, "night", "another night is running")
     acquire(lake, "night", "").release()
     assert numbers(lake, "night") == [2]
 

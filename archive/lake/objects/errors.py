@@ -1,4 +1,4 @@
-"""Errors of object stores as OSErrors, in one sentence each."""
+"""Errors of object stores as OSErrors with a message of one sentence."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>([^<]+)</Code>")
 _MESSAGE = re.compile(r"<Message>([^<]+)</Message>")
 _QUERY = re.compile(r"\?\S*")
-"""What an address has behind its path: of Azure that may be a signature."""
+"""The query of an address, which for Azure may be a signature."""
 _NO_STORE = ("NoSuchBucket", "ContainerNotFound", "specified bucket does not exist")
 _NO_IDENTITY = ("169.254.169.254", "169.254.170.2", "metadata.google.internal")
-"""Where clients ask for credentials when they were given none."""
+"""Where clients look for credentials if they were given none."""
 _NO_CREDENTIALS = (
     "no credentials were found in the environment or the service's files, and this machine has no "
     "role there"
 )
 _TRY_AGAIN = frozenset({408, 409, 425, 429})
-"""Answers of the 400s after which the same request may succeed."""
+"""4xx answers after which the same request may succeed."""
 TEXT_CHARS = 300
 
 _first_pid: int | None = None
 
 
 class StoreRefusedError(PermissionError):
-    """An object store refuses for good: no permission, no bucket, a request it does not know."""
+    """An object store refuses for good: no permission, no bucket, an invalid request."""
 
     def __init__(self, text: str) -> None:
-        """Take a sentence; the number is what makes a lake's error permanent."""
+        """Take a sentence; the errno makes the lake's error permanent."""
         super().__init__(text)
         self.errno = errno.EACCES
 
 
 class StoreFailedError(OSError):
-    """An object store does not answer, or not as it should: the same may succeed later."""
+    """An object store does not answer, or not properly: the same request may succeed later."""
 
     def __init__(self, text: str) -> None:
-        """Take a sentence; by the number it is no error of what reads a file."""
+        """Take a sentence; the errno tells it apart from errors of parsing a file."""
         super().__init__(text)
         self.errno = errno.EIO
 
 
 @contextmanager
 def os_errors() -> Iterator[None]:
-    """Turn what obstore raises into FileNotFoundError or an error of the store.
+    """Convert obstore's exceptions into FileNotFoundError or an error of the store.
 
-    Raises PermanentError in a process that was forked after a store was used: the threads that
-    send requests do not live there, and the request would wait for ever.
+    Raises PermanentError in a process forked after a store was used: the threads that send requests
+    do not exist there, so that a request would hang.
     """
     global _first_pid
     if _first_pid is None:
@@ -78,7 +78,7 @@ def os_errors() -> Iterator[None]:
         refused = code == HTTPStatus.NOT_IMPLEMENTED or (
             300 <= code < 500 and code not in _TRY_AGAIN
         )
-        # An address elsewhere is answered by a redirect, which carries no status here.
+        # Another region's address answers with a redirect, which has no status here.
         kind = StoreRefusedError if refused or "configured region" in text else StoreFailedError
         raise kind(sentence(text)) from None
     except BaseError as error:
@@ -86,7 +86,7 @@ def os_errors() -> Iterator[None]:
 
 
 def sentence(text: str) -> str:
-    """Take the store's own words out of what obstore says, or the first line of it."""
+    """Extract the store's own message from obstore's, or its first line."""
     status, code, message = (part.search(text) for part in (_STATUS, _CODE, _MESSAGE))
     if message is not None:
         marks = [code[1]] if code else []

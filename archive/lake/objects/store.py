@@ -1,4 +1,4 @@
-"""Lakes in object stores: whole files are uploaded, and of several that create one, one does."""
+"""Lakes in object stores: files are uploaded whole, and only one of several creators succeeds."""
 
 from __future__ import annotations
 
@@ -26,54 +26,54 @@ from nightgrid.archive.lake.objects.errors import (
 from nightgrid.archive.lake.objects.url import UPLOAD_BYTES, connect
 
 WHOLE_BYTES = 131_072
-"""Files of at most so many bytes are read whole when they are opened."""
+"""Files up to this many bytes are read whole when they are opened."""
 _NO_LISTING = "invalid list response"
-"""What obstore says of a listing that is not XML, or not of this kind."""
+"""obstore's message for a listing that is not XML, or not of this kind."""
 _NO_STORE = (
     "does not answer as an object store does; look at its address, and whether a proxy answers"
 )
 PART_BYTES = 16 * 2**20
-"""Larger files that replace another are sent in parts of this size."""
+"""Larger files that replace another are uploaded in parts of this size."""
 CREATE_TRIES = 2
-"""Requests of which it is not known whether they were carried out are not sent again by obstore."""
+"""obstore does not retry requests that may have been carried out."""
 PAUSE_S = 0.2
 WRITER = "nightgridwriter"
-"""The name of what a created object carries to say which write made it. Azure takes only names of
-this form, and some proxies drop others."""
+"""Metadata key of a created object that identifies its writer. Azure only accepts names of this
+form, and some proxies drop others."""
 PROBE = f"{STAGING}/conditions"
-"""Is created to see whether a store refuses to create it twice. It stays, so that each later
-process sends one request, and so that it is never deleted between two."""
+"""Created to test whether a store refuses to create it twice. It is never deleted, so that each
+later process needs one request, and no process finds it missing."""
 PROBE_TEXT = b"nightgrid creates this file again and again: a store must refuse to replace it.\n"
 _NEEDED = (
     "processes would overwrite one another's work; expected a store with conditional writes "
     "(If-None-Match: *)"
 )
 _heeding: set[str] = set()
-"""Lakes whose store was seen, by this process, not to replace a file by one that is created."""
+"""Lakes whose store, as this process has seen, lets a new file replace an existing one."""
 
 
 class Objects:
-    """A lake in a bucket or container, or a folder in one, with the methods of `LocalFolder`."""
+    """A lake in a bucket or container, or a prefix of one, with the methods of `LocalFolder`."""
 
     def __init__(self, url: str) -> None:
-        """Take a URL as `Lake.open` describes it. Raises PermanentError for what is none."""
+        """Take a URL as `Lake.open` describes it. Raises PermanentError for an invalid one."""
         self.url = url
         self._store = connect(url)
         self._slow: ObjectStore | None = None
         self._is_store = False
 
     def open_file(self, path: str) -> pa.NativeFile:
-        """Open a file to be read anywhere in it: one request, if it is small."""
+        """Open a file for random access, with one request if it is small."""
         with os_errors():
             found = obstore.get(self._store, path)
             size = found.meta["size"]
             if size <= WHOLE_BYTES:
                 return pa.BufferReader(pa.py_buffer(found.bytes()))
-        # What the answer would go on with is not taken.
+        # Do not read the rest of the answer.
         return pa.PythonFile(_Ranges(self._store, path, size), mode="r")
 
     def info(self, path: str) -> pafs.FileInfo:
-        """Look a file up; what other names begin with is a folder."""
+        """Return the file information; a common prefix of names is a folder."""
         with os_errors():
             try:
                 return _file_info(**obstore.head(self._store, path))
@@ -85,7 +85,7 @@ class Objects:
         return pafs.FileInfo(path, pafs.FileType.NotFound)
 
     def listing(self, folder: str, *, deep: bool) -> list[pafs.FileInfo]:
-        """List what names begin with a folder's."""
+        """List the names that start with a folder's."""
         names: Any = ()
         try:
             with os_errors():
@@ -106,9 +106,9 @@ class Objects:
         return [*folders, *(_file_info(**about) for about in objects)]
 
     def _check_is_store(self) -> None:
-        """Raise StoreFailedError where a file that cannot be there is not answered as missing.
+        """Raise StoreFailedError unless the store reports an impossible file as missing.
 
-        A page of a proxy that answers in place of the store is read as an empty listing.
+        The page of a proxy that answers in place of the store would be read as an empty listing.
         """
         if self._is_store:
             return
@@ -126,7 +126,7 @@ class Objects:
         return StoreFailedError(f"{self.url.partition('?')[0]} {_NO_STORE} ({why})")
 
     def delete(self, path: str, *, durable: bool) -> None:  # noqa: ARG002 - nothing is quicker
-        """Delete a file; one that is not there is no error."""
+        """Delete a file; a missing one is no error."""
         with suppress(FileNotFoundError), os_errors():
             obstore.delete(self._store, path)
 
@@ -152,7 +152,7 @@ class Objects:
         return True
 
     def check_exclusive(self) -> None:
-        """Create a file that is there, which the store has to refuse."""
+        """Create an existing file, which the store has to refuse."""
         if self.url in _heeding:
             return
         body = memoryview(PROBE_TEXT)
@@ -180,10 +180,10 @@ class Objects:
         return 0
 
     def _send_new(self, path: str, body: memoryview) -> bool:
-        """Upload a file on the condition that there is none; tell whether it is this one.
+        """Upload a file if there is none; return whether the stored file is this one.
 
-        A request that was carried out and whose answer was lost is sent again, by obstore or
-        here, and finds its own file: the file says which write made it.
+        obstore or this method retries a request whose answer was lost, which then finds its own
+        file: the metadata says which write made it.
         """
         writer = uuid.uuid4().hex
         for tries_left in reversed(range(CREATE_TRIES)):
@@ -208,7 +208,7 @@ class Objects:
         return True
 
     def _for(self, body: memoryview) -> ObjectStore:
-        """Choose the client: the whole time for a request has to grow with what it carries."""
+        """Choose the client: the timeout of a request has to grow with its size."""
         if len(body) <= UPLOAD_BYTES:
             return self._store
         if self._slow is None:
@@ -217,7 +217,7 @@ class Objects:
 
 
 class _Ranges(io.RawIOBase):
-    """A file of which every part is one request."""
+    """A file that is read by range requests."""
 
     def __init__(self, store: ObjectStore, path: str, size: int) -> None:
         self._store, self._path, self._size = store, path, size

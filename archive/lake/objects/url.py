@@ -17,16 +17,16 @@ from nightgrid.solvers.errors import PermanentError
 
 CONNECT_TIMEOUT_S = 10.0
 REQUEST_TIMEOUT_S = 60.0
-"""How long a store may send nothing, a small upload included."""
+"""Timeout without any data from a store, including small uploads."""
 UPLOAD_BYTES = 8 * 2**20
-"""Beyond this size an upload may take ..."""
+"""Larger uploads may take ..."""
 LARGE_TIMEOUT_S = 3600.0
-"""... so long as a whole. Reading what is large, too."""
+"""... this long in total; large reads too."""
 MAX_RETRIES = 10
-"""A store that throttles answers 503 to a share of all requests, and not to one of them for long:
-at every third, one request in 180,000 fails so often. That takes some seconds."""
+"""A throttling store answers some requests with 503, but no request for long: at one in three, one
+request in 180,000 fails this often. That takes some seconds."""
 RETRY_TIMEOUT_S = 20.0
-"""No request is tried again when so long has passed."""
+"""Time after which no request is retried."""
 _COMMON = frozenset({"anonymous", "endpoint_override", "scheme"})
 _OPTIONS: Mapping[str, frozenset[str]] = {
     "s3": _COMMON | {"region"},
@@ -36,9 +36,9 @@ _OPTIONS: Mapping[str, frozenset[str]] = {
 
 
 def connect(url: str, *, large: bool = False) -> ObjectStore:
-    """Open a bucket or container, or a folder in one; with `large`, for uploads that take long.
+    """Open a bucket or container, or a prefix of one; with `large`, for uploads that take long.
 
-    Raises PermanentError for options that are none. Nothing is sent.
+    Raises PermanentError for invalid options. Sends nothing.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -71,7 +71,7 @@ def connect(url: str, *, large: bool = False) -> ObjectStore:
 
 
 def _endpoint(scheme: str, options: Mapping[str, str]) -> str:
-    """Return where requests go, "" for the service itself."""
+    """Return the endpoint of requests; "" for the service itself."""
     endpoint = options.get("endpoint_override", "").rstrip("/")
     if endpoint and "://" not in endpoint:
         endpoint = f"{options.get('scheme', 'https')}://{endpoint}"
@@ -94,15 +94,15 @@ def _s3(
         region = region or "us-east-1"
     if region:
         arguments["region"] = region
-    # A lake deletes one file at a time, which every store of this kind can do.
+    # A lake deletes one file at a time, which every S3-compatible store can do.
     return S3Store(bucket, disable_bulk_delete=True, credential_provider=provider, **arguments)
 
 
 def _profile() -> tuple[Any, str | None]:
-    """Find credentials in the AWS files by boto3, and their region.
+    """Return credentials from the AWS files, read by boto3, and their region.
 
-    Both are None where there are no files: obstore asks for the role of the machine by itself.
-    Raises PermanentError where boto3 is missing or finds none.
+    Both are None if there are no files: obstore then uses the role of the machine. Raises
+    PermanentError if boto3 is missing or finds no credentials.
     """
     named = os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE")
     path = os.environ.get("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")

@@ -1,1 +1,1 @@
-"""Gold: small tables for people, made again from editions, puzzles and results."""
+"""Gold: small tables for people, derived from editions, puzzles and results."""

@@ -1,6 +1,6 @@
-"""The tables of gold that a night makes again: counts by date, runtimes and ranks.
+"""The gold tables that a night rebuilds: counts by date, runtimes and ranks.
 
-Ranks say where official solutions stand among the best ones.
+Ranks are the places of official solutions among the best ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ANSWER = (
 )  # fmt: skip
 """Columns of an answer."""
 UNPUBLISHED = "unpublished"
-"""Level under which puzzles are filed that stand in no edition."""
+"""Level of puzzles without an edition."""
 COUNTS_PATH = "gold/counts_by_date.parquet"
 RUNTIMES_PATH = "gold/runtimes.parquet"
 RANKS_PATH = "gold/ranks.parquet"
@@ -47,7 +47,7 @@ PENDING = "pending"
 
 
 class Answers:
-    """The results that answer a game's asks, which are read once for all tables."""
+    """The results that answer a game's asks, read once for all tables."""
 
     def __init__(self, lake: Lake, game: Game[Any, Any], asks: Collection[Ask]) -> None:
         self._questions = {ask: question_of(game, ask) for ask in asks}
@@ -65,25 +65,25 @@ class Answers:
         return len(self._rows)
 
     def all_to(self, ask: Ask) -> pa.Table:
-        """Return all rows that answer an ask; a job that ended several times has several."""
+        """Return all rows that answer an ask; a job may have several."""
         rows = self._rows.filter(pc.equal(self._rows.column("ask"), str(ask)))
         return rows.select(list(ANSWER))
 
     def to(self, ask: Ask, puzzle_ids: pa.ChunkedArray) -> pa.Table:
-        """Return the answer that counts for each of these puzzles; nulls where there is none."""
+        """Return the answer that counts for each of these puzzles; null if there is none."""
         rows = self.all_to(ask)
         rows = once_a_job(rows.filter(pc.is_in(rows.column("puzzle_id"), value_set=puzzle_ids)))
         return rows.take(pc.index_in(puzzle_ids, value_set=rows.column("puzzle_id")))
 
 
 def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,)) -> tuple[str, ...]:
-    """Make the gold tables again from what the lake holds; unchanged tables are not written.
+    """Rebuild the gold tables from the lake; unchanged tables are not written.
 
-    Returns a sentence for each table that was damaged. It holds the rows of this game again; those
-    of another game come back with its next night.
+    Returns a sentence for each table that was damaged. Such a table is rebuilt with the rows of
+    this game; those of another game return with its next night.
 
-    Results count when they answer one of the asks by this solver version, under the rules and with
-    the lexicon that the game is bound to. Counts are told whether they were asked for now or
+    Results count if they answer one of the asks by this solver version, under the rules and with
+    the lexicon that the game is bound to. Counts are reported whether they were asked for now or
     earlier, or came with the best; ranks are read from the first `best(k)`. Drafts appear in no
     table.
     """
@@ -112,7 +112,7 @@ def write_gold(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask] = (COUNT,))
 
 
 def _fingerprint(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> InputFingerprint:
-    """Take the fingerprint of the inputs of gold now, before any of them is read."""
+    """Fingerprint the inputs of gold, before reading any of them."""
     about = {
         "rules": game.rules,
         "lexicon": game.lexicon_id,
@@ -125,7 +125,7 @@ def _fingerprint(lake: Lake, game: Game[Any, Any], asks: Sequence[Ask]) -> Input
 
 
 def _made(lake: Lake, outputs: Sequence[str]) -> list[list[Any]]:
-    """List tables of gold with their bytes and times: one that was lost or changed is another."""
+    """List gold tables with their sizes and times, to notice lost or changed ones."""
     there = lake.stamps("gold")
     return [[path, *there.get(path, ())] for path in outputs]
 
@@ -143,7 +143,7 @@ def counts_by_date(
 ) -> pa.Table:
     """Join editions with their counts; an edition without one is pending.
 
-    A count comes from the ask for it, else from the first `best(k)` of `asks` that has an answer.
+    A count comes from an ask for it, else from the first `best(k)` of `asks` with an answer.
     """
     puzzle_ids = editions.column("puzzle_id")
     columns: dict[str, Any] = {name: editions.column(name) for name in _EDITION}
@@ -166,7 +166,7 @@ _OF_EDITION = [*_EDITION, "official_solution"]
 
 
 def _counted(answers: Sequence[pa.Table]) -> dict[str, pa.ChunkedArray]:
-    """Choose for each row the first answer that has a count, else the first one."""
+    """Select for each row the first answer with a count, else the first one."""
     chosen = answers[0]
     for other in answers[1:]:
         no_count = pc.invert(pc.is_valid(chosen.column("count")))
@@ -195,9 +195,9 @@ def _sizes(lake: Lake, game: str, puzzle_ids: pa.ChunkedArray) -> pa.ChunkedArra
 def _official_checks(
     lake: Lake, game: Game[Any, Any], editions: pa.Table
 ) -> list[tuple[bool | None, int | None]]:
-    """Check each official solution against its board: whether it is valid, and what it is worth.
+    """Check each official solution against its board: whether it is valid, and its value.
 
-    None without a solution, and for a board that breaks a rule which is newer than its row.
+    None without a solution, and for a board that breaks a rule newer than its row.
     """
     boards = read_boards(lake, game.name, editions.column("puzzle_id").combine_chunks())
     arrays = arrays_of(boards)
@@ -225,13 +225,13 @@ def _check(
 def _put(lake: Lake, path: str, table: pa.Table, game: str) -> str:
     """Replace a game's rows in a gold table, if they differ.
 
-    Gold is made of other tables, so that a damaged file is replaced; returns a sentence about it.
+    A damaged file is replaced, since gold can be rebuilt; returns a sentence about it.
     """
     try:
         before, told = lake.read_table(path, table.schema), ""
     except DamagedFileError as error:
         before = table.schema.empty_table()
-        told = f"{error}; it was made again with the rows of {game}"
+        told = f"{error}; it was rebuilt with the rows of {game}"
     others = before.filter(pc.not_equal(before.column("game"), game))
     merged = pa.concat_tables([others, table]).sort_by("game")
     if told or not (lake.exists(path) and merged.equals(before)):
@@ -246,10 +246,10 @@ def official_ranks(
     ask: Ask,
     answers: Answers,
 ) -> pa.Table:
-    """Rank every official solution among those that `best(k)` found, 1 for the first.
+    """Rank every official solution among the solutions of `best(k)`, 1 for the first.
 
-    The game decides which solutions are the same. An edition whose board was not solved has no
-    rank; its status says why.
+    The game decides which solutions are equal. An edition whose board was not solved has no rank;
+    its status says why.
     """
     official = editions.select(_OF_EDITION)
     official = official.filter(pc.is_valid(official.column("official_solution")))
@@ -284,10 +284,10 @@ def _rank(game: Game[Any, Any], official: Any, best: list[str]) -> int | None:
 
 
 def runtimes(game: str, asks: Sequence[Ask], answers: Answers, stands: pa.Table) -> pa.Table:
-    """Sum up what the kernels cost, per ask and level; `stands` has all editions of the game.
+    """Sum up the costs of kernels, per ask and level; `stands` has all editions of the game.
 
-    A puzzle counts in every level that it ever stood in. The answer of `find_results` counts
-    for a job that ended several times. Percentiles are times that a job really took.
+    A puzzle counts in every level that it was ever published in. For a job that ended several
+    times, the answer of `find_results` counts. Percentiles are actual times of jobs.
     """
     found = [
         {"game": game, "ask": str(ask), "level": level, **_summed(times)}
@@ -298,7 +298,7 @@ def runtimes(game: str, asks: Sequence[Ask], answers: Answers, stands: pa.Table)
 
 
 def _by_level(rows: pa.Table, stands: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Yield each level that has rows, by name, with these."""
+    """Yield each level that has rows, by name, with its rows."""
     ids, levels = rows.column("puzzle_id"), stands.column("level")
     is_in = {
         level: pc.is_in(ids, value_set=stands.column("puzzle_id").filter(pc.equal(levels, level)))
@@ -312,7 +312,7 @@ def _by_level(rows: pa.Table, stands: pa.Table) -> Iterator[tuple[str, pa.Table]
 
 def _summed(rows: pa.Table) -> dict[str, int]:
     times = np.sort(rows.column("kernel_ns").to_numpy())
-    # The nearest rank: the least time that so many of a hundred jobs did not exceed.
+    # Nearest rank: the least time that this share of the jobs did not exceed.
     p50, p99 = (int(times[-(-len(times) * share // 100) - 1]) for share in (50, 99))
     return {
         "job_count": len(rows),

@@ -1,6 +1,6 @@
-"""Where official solutions stand among ranked covers: the gold table, and shares by month.
+"""The places of official solutions among ranked covers: the gold table, and shares by month.
 
-The official answer only measures here: no job of `meant` ever sees it.
+The official answer is only used to measure: no job of `meant` ever sees it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,15 @@ from nightgrid.solvers.question import clued_subject, question_of
 PATH = "gold/rank_accuracy.parquet"
 _KEY = RANK_ACCURACY.names[: RANK_ACCURACY.names.index("job_id") + 1]
 BOUNDS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
-"""Bounds of the bins of the confidence that was said; .85 to .95 are the boards said to be 90 %
-sure."""
+"""Bin edges of the stated confidence; .85 to .95 is stated as about 90 %."""
 MEASURED_AT_ONCE = 32
 """Jobs whose covers are held in memory together: a hundred covers are some 200 kB of JSON."""
 
 
 def write_accuracy(lake: Lake) -> str:
-    """Update the gold table for what ranks here, as far as boards are ranked; return its path.
+    """Update the gold table for the installed ranker, for all ranked boards; return its path.
 
-    Rows that the table has for the same edition and job are kept, and those of other rankers.
+    Keeps rows for the same edition and job, and those of other rankers.
     """
     ranks = ranking_plug()
     question = question_of(bind_game(ranks.GAME, ask=MEANT), MEANT)
@@ -80,7 +79,7 @@ def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _measured(lake: Lake, editions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Look official solutions up among the covers of the jobs that are done."""
+    """Find official solutions among the covers of finished jobs."""
     rows = {r["job_id"]: r for r in find_results(lake, {e["job_id"] for e in editions}).to_pylist()}
     done = [edition for edition in editions if edition["job_id"] in rows]
     found = []
@@ -113,19 +112,19 @@ def _row(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bin:
-    """The boards of which a confidence from `low` to below `high` was said; 1 is in the last."""
+    """Boards with a stated confidence from `low` to below `high`; 1 is in the last bin."""
 
     low: float
     high: float
     boards: int
     said: float
-    """Mean of what was said."""
+    """Mean stated confidence."""
     right: float
     """Share of the boards whose first cover is right."""
 
 
 def bins(said: Sequence[float], right: Sequence[bool]) -> list[Bin]:
-    """Sort boards into bins by the confidence that was said; bins without boards are left out."""
+    """Sort boards into bins by stated confidence; empty bins are left out."""
     shares, hits = np.array(said, np.float64), np.array(right, np.bool_)
     at = np.clip(np.searchsorted(BOUNDS, shares, side="right") - 1, 0, len(BOUNDS) - 2)
     return [
@@ -154,7 +153,7 @@ def miss_counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """How often the official cover came first in a month."""
+    """How often the official cover ranked first in a month."""
 
     month: str
     """YYYY-MM."""
@@ -163,7 +162,7 @@ class Month:
     in_five: int
     listed: int
     misses: Mapping[str, int]
-    """By the code of the class."""
+    """By class code."""
 
 
 def accuracy_by_month(lake: Lake, ranker: str) -> list[Month]:

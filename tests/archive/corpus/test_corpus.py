@@ -347,7 +347,7 @@ def test_a_bomb_and_a_reader_that_dies_cost_their_row_group(
     monkeypatch.setattr(bounded_reader, "_command", lambda *_: command)
     (tmp_path / "one").mkdir()
     pq.write_table(table, tmp_path / "one/a.parquet")
-    with pytest.raises(PermanentError, match=r"holds no sound puzzle of pips; .* shows what broke"):
+    with pytest.raises(PermanentError, match=r"holds no valid puzzle of pips; .* shows what broke"):
         open_corpus(lake, str(tmp_path / "one"))
 
 

@@ -269,7 +269,7 @@ def test_a_repair_waits_for_no_night(lake: Lake, monkeypatch: pytest.MonkeyPatch
     harm(lake, lake.list("state")[0], "empty")
     with (
         holding(lake, "night", ""),
-        pytest.raises(TransientError, match="a night or a repair is at work"),
+        pytest.raises(TransientError, match="a night or a repair is running"),
     ):
         list(repair_lake(lake))
     assert findings(lake)[0].mend is Mend.ASIDE

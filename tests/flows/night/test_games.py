@@ -168,7 +168,7 @@ def test_a_night_waits_for_no_other(
 
     def begin_another(_: object) -> None:
         for games in (night.games, night.games[:1]):
-            with pytest.raises(TransientError, match="another night is at work"):
+            with pytest.raises(TransientError, match="another night is running"):
                 work_night(dataclasses.replace(night, games=games))
             seen.append(games)
 

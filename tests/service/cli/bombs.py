@@ -131,14 +131,14 @@ ROWS = (
         what="Parquet: 7,000,000 values in 3 KB",
         words=("count", "list.parquet", *_COUNT),
         told=True,
-        says="corpus 'list.parquet' holds no sound puzzle of pips; nightgrid list quarantine "
+        says="corpus 'list.parquet' holds no valid puzzle of pips; nightgrid list quarantine "
         "shows what broke a rule (1)",
     ),
     Bomb(
         what="Parquet: 2,000 times one text of 1 MiB",
         words=("count", "texts.parquet", *_COUNT),
         told=True,
-        says="corpus 'texts.parquet' holds no sound puzzle of pips; nightgrid list "
+        says="corpus 'texts.parquet' holds no valid puzzle of pips; nightgrid list "
         "quarantine shows what broke a rule (1)",
     ),
     Bomb(

@@ -112,7 +112,7 @@ def test_views_are_listed_without_a_lake(invoke: Invoke, tmp_path: Path, monkeyp
     [
         (("select count( from counts",), 'column 15: syntax error at or near "from"; expected SEL'),
         (("select * from counts where",), 'syntax error at or near "where"; expected SELECT'),
-        (("select * from 'lake/results/*.parquet'",), '*.parquet": a query reads views alone'),
+        (("select * from 'lake/results/*.parquet'",), '*.parquet": a query can only read views'),
     ],
 )
 @pytest.mark.usefixtures("lake")
