@@ -1,1 +1,1 @@
-"""The doors for people: the command line and the drawing of boards."""
+"""User interfaces: the command line, the HTTP service, the web page, and drawings of boards."""

@@ -1,7 +1,7 @@
 """The public Python API: read a payload, solve a puzzle, draw it, look answers up in a lake.
 
-`import nightgrid` hands these names on. They are thin: each calls the module that the command
-line calls, so that Python and the shell give the same answers.
+`import nightgrid` re-exports these names. They are thin: each calls the same module as the command
+line, so that Python and the shell give the same answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """One puzzle of a payload, validated, with what the payload says about it."""
+    """One validated puzzle of a payload, with the payload's facts about it."""
 
     game: str
     """Name of the game: pips, strands, letterboxed or tiles."""
@@ -34,9 +34,9 @@ class Board:
     date: dt.date | None = None
     level: str | None = None
     clue: str | None = None
-    """What the player is told beside the board: the clue of Strands."""
+    """Text shown to the player with the board: the clue of Strands."""
     official: Any = None
-    """The payload's own solution, or None. `solve` never looks at it."""
+    """The payload's own solution, or None. `solve` never uses it."""
 
     @property
     def puzzle_id(self) -> str:
@@ -55,11 +55,11 @@ def read(
 ) -> list[Board]:
     """Read every puzzle of a payload, in the order of its levels.
 
-    `payload` is the path of a file, the bytes of one, or a JSON object. The form of the boards
-    tells the game unless `game` names it. With `level` only that puzzle is read. A puzzle that
-    breaks a rule of its game is left out with `on_fault="skip"`. Raises InvalidPuzzleError for the
-    first such puzzle otherwise, and PermanentError for input that cannot be read or that lacks the
-    level.
+    `payload` is the path of a file, the bytes of one, or a JSON object. The game is detected from
+    the boards unless `game` names it. With `level`, only that puzzle is read. With
+    `on_fault="skip"`, puzzles that break a rule of their game are left out. Otherwise raises
+    InvalidPuzzleError for the first such puzzle, and PermanentError for input that is unreadable or
+    lacks the level.
     """
     from nightgrid.archive.games import game_of, reader
     from nightgrid.archive.payloads.published import Fault
@@ -100,12 +100,12 @@ def solve(
 ) -> Outcome[Any]:
     """Answer an ask for one board in this process.
 
-    `ask` is "first", "count", "all", "all(LIMIT)", "best(K)" or "meant(K)", which goes by the
-    board's clue. `rules` are name=value pairs that differ from the game's own, separated by spaces.
-    `words` is a word list for a game of words: the path of a file, or the words themselves. Without
-    it the words are those that the board brings, else the default English lexicon. The outcome says
-    `over_budget` when the budget ends first; None is the default one.
-    Raises PermanentError for an ask, rules or words that the game does not have.
+    `ask` is "first", "count", "all", "all(LIMIT)", "best(K)" or "meant(K)", which uses the board's
+    clue. `rules` are name=value pairs that differ from the game's own, separated by spaces. `words`
+    is a word list for a word game: the path of a file, or the words themselves. Without it, the
+    board's own words are used, else the default English lexicon. The outcome is `over_budget` if
+    the budget runs out first; None is the default budget. Raises PermanentError for an ask, rules
+    or words that the game does not have.
     """
     from nightgrid.solvers.registry import check_ask
 
@@ -120,7 +120,7 @@ def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
     """Draw a board, with a solution of it if one is given.
 
     Returns text for a terminal, or the text of an SVG file. Raises PermanentError for a game
-    that is not drawn so.
+    without this kind of drawing.
     """
     from nightgrid.service.games import view
 
@@ -136,8 +136,8 @@ class Lake:
     """The tables of a lake, as Arrow tables with explicit schemas (docs/reference/lake.md).
 
     `url` is a folder, or s3://, gs:// or az://BUCKET/PREFIX. Reading creates nothing. Raises
-    PermanentError for another URL and for a table that is damaged, TransientError when the storage
-    does not answer.
+    PermanentError for any other URL and for a damaged table, TransientError if the storage does not
+    answer.
     """
 
     def __init__(self, url: str | PathLike[str]) -> None:
@@ -149,10 +149,10 @@ class Lake:
         return f"nightgrid.Lake({self._files.url!r})"
 
     def view(self, name: str, columns: Collection[str] | None = None) -> pa.Table:
-        """Read a view: its rows that count today, each once, with all columns or those named.
+        """Read a view: the rows that count, each once, with all or some columns.
 
-        `nightgrid query --views` lists the views. Raises PermanentError for a view or a column that
-        there is not.
+        `nightgrid query --views` lists the views. Raises PermanentError for an unknown view or
+        column.
         """
         from nightgrid.archive.views.catalogue import view_named
 
@@ -161,7 +161,7 @@ class Lake:
     def query(self, sql: str, *, seconds: float = 60.0, memory_mb: int = 1024) -> pa.Table:
         """Answer one SELECT over the views, as `nightgrid query` does.
 
-        Raises PermanentError for bad SQL, and for a query that takes more than these bounds.
+        Raises PermanentError for bad SQL, and for a query that exceeds these limits.
         """
         import pyarrow as pa
 
@@ -187,7 +187,7 @@ def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple
 def _bound(
     board: Board, rules: str, words: str | PathLike[str] | Iterable[str] | None, ask: Ask
 ) -> Game[Any, Any]:
-    """Bind a game to its rules, and a game of words to the words it is played with."""
+    """Bind a game to its rules, and a word game to its words."""
     from nightgrid.archive.words.binding import bind_game, lexicon_for
     from nightgrid.solvers.lexicon.compile import compile_lexicon
     from nightgrid.solvers.lexicon.wordlist import read_word_list

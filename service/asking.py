@@ -1,4 +1,4 @@
-"""Turn a puzzle, an ask, rules and words into a question: one way for all doors."""
+"""Turn a puzzle, an ask, rules and words into a question, for all interfaces alike."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 COMMAND_LINE = "nightgrid"
-"""What the command line calls itself as a client of a service."""
+"""Client name of the command line at a service."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question about one puzzle, and the game that answers it, bound to its rules and words."""
+    """A question about one puzzle, and the game bound to its rules and words."""
 
     puzzle: Any
     """The game's own value."""
@@ -32,7 +32,7 @@ class Asked:
 
     @property
     def ask(self) -> Ask:
-        """Which answer is wanted."""
+        """The kind of answer."""
         return self.question.ask
 
 
@@ -44,7 +44,7 @@ def ask_about(
     clue: str | None = None,
     words: Lexicon | None = None,
 ) -> Asked:
-    """Ask something about a puzzle; without an ask, what is usually asked of its game.
+    """Build a question about a puzzle; without an ask, the game's usual one.
 
     Raises PermanentError for an ask, rules or words that the game does not have.
     """

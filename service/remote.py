@@ -1,6 +1,7 @@
-"""The jobs of a remote service, in the shapes that jobs of a lake have: commands show both alike.
+"""The jobs of a remote service, in the same form as jobs of a lake, so that commands show both
+alike.
 
-Its problems become our errors, and its key never shows.
+Its problems become our errors, and its key is never shown.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from nightgrid.workers.ondemand.status import JobState, JobStatus
 KEY_VARIABLE = "NIGHTGRID_API_KEY"
 CONNECT_S = 10.0
 READ_S = 90.0
-"""A service waits a minute at most before it answers."""
+"""Longest wait of a service before it answers."""
 _SCHEMES = ("http", "https")
 _TRANSIENT = frozenset({408, 429, 500, 502, 503, 504})
 _NO_SERVICE = "/problems/not-found"
-"""A service has every path that this client asks for."""
+"""A 404 with another type: a service has every path that this client requests."""
 _ERRNO = re.compile(r"^\[Errno -?\d+\] ")
 POLL_S = 0.2
 SOLUTION_ROWS = 1_000
-"""Solutions of one table."""
+"""Most solutions of one table."""
 NDJSON = "application/x-ndjson"
 _STATES: Mapping[str, JobState] = {
     "queued": "queued",
@@ -51,18 +52,18 @@ _STATES: Mapping[str, JobState] = {
 
 
 class NotThereError(PermanentError):
-    """The service has nothing of that name."""
+    """The service does not have this item."""
 
 
 class RemoteClient:
-    """A connection to one service. Raises PermanentError for what the service refuses for good,
-    TransientError for what may work later.
+    """A connection to one service. Raises PermanentError for permanent refusals, TransientError for
+    failures that a retry may fix.
     """
 
     def __init__(
         self, url: str, key: str | None = None, transport: httpx.BaseTransport | None = None
     ) -> None:
-        """Connect to nothing yet. Raises PermanentError for a URL that is none of HTTP."""
+        """Connect lazily. Raises PermanentError for a URL other than http and https."""
         try:
             parts = urlsplit(url)
             is_good = parts.scheme in _SCHEMES and bool(parts.hostname)
@@ -99,11 +100,11 @@ class RemoteClient:
         try:
             return answer.json()
         except ValueError as error:
-            told = f"{self.url} is no nightgrid service: its answer is no JSON"
+            told = f"{self.url} is not a nightgrid service: its answer is not JSON"
             raise PermanentError(told) from error
 
     def lines(self, path: str, accept: str) -> Iterator[str]:
-        """Read an answer line by line, as it comes."""
+        """Read an answer line by line, as it arrives."""
         try:
             with self._http.stream(
                 "GET", f"{self.url}{path}", headers={"Accept": accept}
@@ -117,7 +118,7 @@ class RemoteClient:
 
     def _lost(self, error: httpx.HTTPError) -> TransientError:
         why = "does not answer in time" if isinstance(error, httpx.TimeoutException) else str(error)
-        # "[Errno 111] Connection refused": the number is the system's own.
+        # "[Errno 111] Connection refused": drop the system's number.
         why = _ERRNO.sub("", why)
         why = why[:1].lower() + why[1:] or type(error).__name__
         return TransientError(f"the service at {self.url}: {why}{named_proxy(self.url)}")
@@ -146,7 +147,7 @@ class RemoteJobs:
     """The jobs of a service."""
 
     def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
-        """Connect to nothing yet, with the key of the environment if there is one."""
+        """Connect lazily, with the key of the environment if there is one."""
         self._client = RemoteClient(url, os.environ.get(KEY_VARIABLE) or None, transport)
 
     def close(self) -> None:
@@ -154,13 +155,13 @@ class RemoteJobs:
         self._client.close()
 
     def submit(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask something; return the job as the service shows it."""
+        """Submit a question; return the job as the service shows it."""
         given = {name: value for name, value in body.items() if value is not None}
         solve: dict[str, Any] = self._client.ask("POST", "/v1/solves", given)
         return solve
 
     def of_id(self, job_id: str) -> bool:
-        """Return whether there is a job of an id."""
+        """Return whether a job with this id exists."""
         return self.status(job_id).state != "unknown"
 
     def of_reference(self, reference: Reference) -> dict[str, str]:
@@ -178,24 +179,24 @@ class RemoteJobs:
         return found
 
     def _open_jobs(self, puzzle_id: str, name: str) -> dict[str, str]:
-        """Find the jobs about a puzzle that wait or are worked."""
+        """Find the waiting and running jobs about a puzzle."""
         page = self._client.ask("GET", "/v1/solves", puzzle_id=puzzle_id)
         return {solve["id"]: name for solve in page["solves"]}
 
     def _solve(self, job_id: str) -> dict[str, Any]:
-        """Read a job. Raises NotThereError for one that there is not."""
+        """Read a job. Raises NotThereError for an unknown one."""
         solve: dict[str, Any] = self._client.ask("GET", f"/v1/solves/{job_id}")
         return solve
 
     def status(self, job_id: str) -> JobStatus:
-        """Return where a job is."""
+        """Return the status of a job."""
         try:
             return status_of(self._solve(job_id))
         except NotThereError:
             return JobStatus(job_id=job_id, state="unknown")
 
     def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
-        """Read a job's result row, or None if it is not there in time."""
+        """Read a job's result row, or None if it does not arrive in time."""
         ends_at = time.monotonic() + timeout_s
         while True:
             solve = self._solve(job_id)
@@ -206,12 +207,12 @@ class RemoteJobs:
             time.sleep(POLL_S)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
-        """Withdraw from a job; return where it is then, and whether it was open."""
+        """Leave a job; return its status afterwards, and whether it was open."""
         was_open = not _is_over(self._solve(job_id))
         return status_of(self._client.ask("DELETE", f"/v1/solves/{job_id}")), was_open
 
     def queue(self) -> dict[str, Any]:
-        """Read how busy the service is."""
+        """Read the state of the service's queue."""
         found: dict[str, Any] = self._client.ask("GET", "/v1/queue")
         return found
 
@@ -238,7 +239,7 @@ def _is_over(solve: Mapping[str, Any]) -> bool:
 
 
 def status_of(solve: Mapping[str, Any]) -> JobStatus:
-    """Show a job of a service as a job of a lake is shown."""
+    """Convert a job of a service to the status of a job of a lake."""
     progress = solve["progress"] or {}
     age_s = None
     if not _is_over(solve) and solve["created_at"] is not None:
@@ -258,7 +259,7 @@ def status_of(solve: Mapping[str, Any]) -> JobStatus:
 
 
 def row_of(solve: Mapping[str, Any]) -> dict[str, Any]:
-    """Show an answer of a service as a row of results."""
+    """Convert an answer of a service to a row of results."""
     answer = solve["answer"]
     about = ("puzzle_id", "game", "ask", "rules", "lexicon_id")
     alike = ("solver_version", "status", "value", "reason_code", "reason")

@@ -1,1 +1,1 @@
-"""The command line: its commands, and what several of them print."""
+"""The command line: its commands, and their common output."""

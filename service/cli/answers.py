@@ -1,4 +1,4 @@
-"""What an answer looks like: as JSON in the names of the lake's tables, and as text for people."""
+"""Format answers: as JSON with the names of the lake's tables, and as text for people."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def each_puzzle(
     json: bool,
     spaced: bool = True,
 ) -> int:
-    """Work on every puzzle, report every fault, and return the worst exit code.
+    """Apply `work` to every puzzle, report every fault, and return the worst exit code.
 
-    `spaced` answers have an empty line between them.
+    With `spaced`, answers are separated by empty lines.
     """
     from nightgrid.archive.payloads.published import Fault
 
@@ -59,7 +59,7 @@ def each_puzzle(
 
 
 def head_json(found: Found, puzzle: Any | None) -> dict[str, Any]:
-    """Write which puzzle it is and where it stands; a fault has neither puzzle nor date."""
+    """Return the puzzle's identity and origin; a fault has neither puzzle nor date."""
     date = getattr(found.item, "date", None)
     return {
         "source": found.source,
@@ -92,25 +92,25 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
 
 
 def say_head(found: Found, published: Published, puzzle: Any) -> None:
-    """Write which puzzle it is in one line."""
+    """Print the puzzle's identity in one line."""
     shown = view(found.game)
     name = " ".join(str(part) for part in (published.date, published.level) if part is not None)
     clue = "" if published.clue is None else f" “{' '.join(published.clue.split())}”"
     title = f"{name or found.source}{clue}"
-    # A generated board of the lake is known by its id alone, which one says once.
+    # A generated board of the lake is only known by its id, which need not be repeated.
     known = "" if puzzle.puzzle_id in title else f", puzzle {puzzle.puzzle_id}"
     say(f"{title}: {shown.describe(puzzle)}{known}")
     say()
 
 
 def say_unsolved(game: str, puzzle: Any) -> None:
-    """Draw a board by itself: a solution is drawn on its board, which is not drawn before it."""
+    """Draw the bare board; a solved one is drawn with its solution instead."""
     say_drawing(view(game).board(puzzle))
     say()
 
 
 def say_failure(outcome: Outcome[Any], hint: str = "") -> None:
-    """Write why there is no answer, and what `hint` says of it."""
+    """Print why there is no answer, with a `hint` if there is one."""
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
         say(f"No solution exists: proven in {cost}.")
@@ -128,7 +128,7 @@ def say_solutions(
     outcome: Outcome[Any],
     sample: tuple[Any, ...],
 ) -> None:
-    """Write what was found; `sample` is what is drawn of solutions that were only counted."""
+    """Print the solutions; `sample` is one to draw if they were only counted."""
     cost = cost_text(outcome)
     solutions = outcome.solutions or sample
     assert outcome.count is not None
@@ -149,7 +149,7 @@ def say_solutions(
 
 
 def say_best(shown: View, puzzle: Any, solutions: Sequence[Any]) -> None:
-    """Draw the first solution, and rank it and the others below in a line each."""
+    """Draw the first solution, and list all of them by rank, a line each."""
     for solution in solutions[:1]:
         say()
         say_drawing(shown.solution(puzzle, solution))
@@ -160,7 +160,7 @@ def say_best(shown: View, puzzle: Any, solutions: Sequence[Any]) -> None:
 
 
 def say_list_end(listed: int, outcome: Outcome[Any], hint: str = "") -> None:
-    """Write, below a list of solutions, whether it is complete."""
+    """Print below a list of solutions whether it is complete."""
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
         say_failure(outcome, hint)
@@ -173,10 +173,10 @@ def say_list_end(listed: int, outcome: Outcome[Any], hint: str = "") -> None:
 
 
 def cost_text(outcome: Outcome[Any]) -> str:
-    """Write what a solve cost."""
+    """Format the cost of a solve."""
     statistics = outcome.statistics
     taken = "general engine" if "general" in statistics.engine.split("+") else ""
-    # A search that keeps no states has no number of them to tell.
+    # Some searches keep no states.
     states = plural(statistics.states, "state") if statistics.states else ""
     told = ", ".join(part for part in (states, taken) if part)
     return duration(statistics.kernel_ns) + (f" ({told})" if told else "")

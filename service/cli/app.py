@@ -1,4 +1,4 @@
-"""The command `nightgrid`: one command is loaded and run, and errors reach people as sentences."""
+"""The command `nightgrid`: loads and runs one command, and reports errors as sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nightgrid.solvers.errors import NightgridError, PermanentError, RefusalErro
 from nightgrid.solvers.registry import game_plug
 
 TRACEBACK_VARIABLE = "NIGHTGRID_TRACEBACK"
-"""Set to 1, an unexpected error shows where in the program it arose."""
+"""If set to 1, an unexpected error is printed with its traceback."""
 
 
 def _say_version(wanted: bool) -> None:
@@ -43,9 +43,9 @@ def _root(
 ) -> int:
     """Solve and count grid puzzles: one file, a queue of them, or an archive every night.
 
-    Answers go to standard output, everything else to standard error; --json makes every answer
-    one JSON object a line. Settings are environment variables that begin with
-    NIGHTGRID_, or keys of nightgrid.toml.
+    Answers go to standard output, everything else to standard error; with --json every answer is
+    one JSON object a line. Settings are environment variables that start with NIGHTGRID_, or keys
+    of nightgrid.toml.
     """
     if context.invoked_subcommand is None:
         print(context.get_help())
@@ -62,7 +62,7 @@ class _Command(TyperCommand):
                 parameter.display_type_rich = lambda **_: ""  # type: ignore[method-assign]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, then, for a command with --rule, the rules under each game's name."""
+        """Write the options, then, for a command with --rule, the rules grouped by game."""
         super().format_options(ctx, formatter)
         if not any("--rule" in parameter.opts for parameter in self.params):
             return
@@ -75,9 +75,10 @@ class _Command(TyperCommand):
 
 
 def make_app(name: str | None = None) -> typer.Typer:
-    """Make the command line with the command `name`, or with all of them where none has it.
+    """Return the command line with only the command `name`, or with all if no command has that
+    name.
 
-    A command loads what it needs: with one alone, a solve does not wait for what nights import.
+    Loading only one command saves a solve the imports of nights.
     """
     app = typer.Typer(
         name="nightgrid",
@@ -101,14 +102,14 @@ def make_app(name: str | None = None) -> typer.Typer:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. No error leaves as a traceback."""
+    """Run one command and return its exit code. No error ends in a traceback."""
     if not prepare_streams():
         complain("standard output is closed; expected a file, a pipe or a terminal")
         return Exit.FAILED
     if arguments is None:
-        # Where in a program a warning arose says nothing to people.
+        # The source location of a warning is of no use to people.
         warnings.formatwarning = lambda message, *_, **__: f"nightgrid: warning: {message}\n"
-        # Else Numba brings in colorama, which writes an escape code to the terminal at the end.
+        # Otherwise Numba imports colorama, which writes an escape code to the terminal at exit.
         os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     try:
         code = run(arguments)
@@ -117,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return code
     except BrokenPipeError:
         pass
-    # The interpreter flushes once more at its end, and would fail again.
+    # The interpreter flushes again at exit, and would fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return Exit.BROKEN_PIPE
 
@@ -133,16 +134,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
     except typer.TyperException as error:
         names = [command.name for command in COMMANDS if command.name == _command_of(words)]
-        # The library of values says "Input should be a valid integer, unable to parse string ...".
+        # Pydantic says "Input should be a valid integer, unable to parse string ...".
         text = error.format_message().rstrip(".").partition(", unable to")[0]
         text = text.replace("Input should be ", "expected ").replace("Value error, ", "")
         stop = "" if text.endswith("?") else "."
         complain(f"{text}{stop} Help: {' '.join(['nightgrid', *names])} --help")
         return Exit.BAD_INPUT
     except NightgridError as error:
-        # A refusal stays until what it names is changed: a port, a server that is not there.
+        # A refusal lasts until its cause is fixed: a port, a missing server.
         is_passing = isinstance(error, TransientError) and not isinstance(error, RefusalError)
-        again = " (trying again may help)" if is_passing else ""
+        again = " (a retry may help)" if is_passing else ""
         complain(f"{error}{again}{_mend(error)}")
         return Exit.BAD_INPUT if isinstance(error, PermanentError) else Exit.FAILED
     except BrokenPipeError:
@@ -155,7 +156,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain(f"{place}{error.strerror or error}")
         return Exit.FAILED
     except SystemExit as error:
-        # Typer's own end of a program whose reader went away.
+        # Typer's exit when the reader of its output has gone away.
         if isinstance(error.__context__, BrokenPipeError):
             return Exit.BROKEN_PIPE
         raise
@@ -164,7 +165,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
         return _unexpected(error)
     if result == Exit.INTERRUPTED and not isinstance(result, Exit):
-        # Typer's own end by Ctrl-C: commands that end by it say what stopped.
+        # Typer's exit by Ctrl-C; commands that end this way say what stopped.
         note("interrupted")
     if _name_skipped_files() and not result and _command_of(words) in ("nightly", "count"):
         result = Exit.LOOK
@@ -172,18 +173,18 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _mend(error: NightgridError) -> str:
-    """Describe what to do about a damaged file of the lake."""
-    # Where nothing of a lake was loaded, which takes long, no file of it was read.
+    """Return what to do about a damaged file of the lake."""
+    # If the slow module of lakes was never loaded, no file of a lake was read.
     faults = sys.modules.get("nightgrid.archive.lake.faults")
     is_damage = faults is not None and isinstance(error, faults.DamagedFileError)
-    return "; nightgrid lake repair mends what can be mended" if is_damage else ""
+    return "; nightgrid lake repair fixes what it can" if is_damage else ""
 
 
 def _name_skipped_files() -> bool:
-    """Name the files that were left out because they are damaged or foreign; tell if any was."""
+    """Report files that were skipped as damaged or foreign; return whether there were any."""
     files = skipped_files()
     for why in files.values():
-        note(f"passed over: {why}; nightgrid lake check says more")
+        note(f"skipped: {why}; nightgrid lake check says more")
     forget(*files)
     return bool(files)
 
@@ -194,13 +195,13 @@ def _command_of(words: Sequence[str]) -> str | None:
 
 
 def _missing(error: ModuleNotFoundError, name: str | None) -> str:
-    """Return which extra brings what a command needs, of which a package is not installed."""
+    """Return which extra to install for a command with a missing package."""
     package = (error.name or "").partition(".")[0]
     extra = next((command.extra for command in COMMANDS if command.name == name), "flows")
     if extra == "worker" and package == "httpx":
-        # The command asks a service, and works nothing itself.
+        # The command only talks to a service.
         extra = "archive"
-    # The project is on no index: an extra is installed from the folder of a clone.
+    # The project is on no package index: extras are installed from the folder of a clone.
     return (
         f"this needs {package or error}, which is missing; in the folder of the clone: "
         f"pip install '.[{extra}]' --constraint constraints.txt"

@@ -9,22 +9,22 @@ from typing import NamedTuple, cast
 
 
 class Command(NamedTuple):
-    """A command; its module is loaded when the command is run, or listed."""
+    """A command; its module is loaded only to run or list it."""
 
     name: str
     module: str
     example: str
     extra: str = "flows"
-    """The extra that brings every package that the command needs."""
+    """The extra with every package that the command needs."""
     function: str = ""
-    """What it is called in its module, if not like the command."""
+    """Name of the function in its module, if it differs from the command's."""
 
     def line(self) -> str:
-        """Write its line in the list of commands."""
+        """Return its line in the list of commands."""
         return (inspect.getdoc(self.load()) or "").split("\n")[0]
 
     def load(self) -> Callable[..., int]:
-        """Import the function that is the command."""
+        """Import the function of the command."""
         module = import_module(f"nightgrid.service.cli.{self.module}")
         return cast(Callable[..., int], getattr(module, self.function or self.name))
 
@@ -70,4 +70,4 @@ COMMANDS = (
     Command("keys", "serving.keys", "keys add alice --per-minute 120 --jobs 20", "serve"),
     Command("doctor", "doctor", "doctor --lake lake"),
 )
-"""Every command, in the order of the list of commands."""
+"""Every command, in listing order."""

@@ -1,4 +1,4 @@
-"""`nightgrid count`: every puzzle of a corpus answered, and the answers as Parquet."""
+"""`nightgrid count`: answer every puzzle of a corpus, and store the answers as Parquet."""
 
 from __future__ import annotations
 
@@ -84,15 +84,15 @@ def count(
         bool,
         typer.Option(
             "--dry-run",
-            help="Make the corpus, estimate what there is to do, and solve nothing.",
+            help="Load the corpus and estimate the work, without solving.",
         ),
     ] = False,
     cancel: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help="Cancel a run, wherever it is worked; nothing is lost."),
+        typer.Option(metavar="RUN", help="Cancel a run, wherever it is running; nothing is lost."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run of this corpus that is cancelled.")
+        bool, typer.Option("--resume", help="Continue the cancelled run of this corpus.")
     ] = False,
     retry: RetryOption = None,
     verbose: Verbose = False,
@@ -100,12 +100,12 @@ def count(
 ) -> int:
     """Count a corpus of puzzles, from a hundred to a million.
 
-    Each different puzzle is answered once, and none that the lake has the answer to. A count that
-    was stopped or killed is ended by the same command. Rows that break a rule go to the corpus's
+    Each different puzzle is answered once, and none whose answer the lake has. The same command
+    continues a count that was stopped or killed. Rows that break a rule go to the corpus's
     quarantine. A generator spec is GAME:n=BOARDS,seed=SEED, with options of the game after commas;
-    a wrong one is answered with those that there are.
+    the error for a wrong one lists them.
 
-    Exit code: 0 done, 5 done and something deserves a look (quarantine, over budget, invalid), 1
+    Exit code: 0 done, 5 done and something needs attention (quarantine, over budget, invalid), 1
     something outside failed or a puzzle is poison, 3 bad input, 130 stopped or cancelled.
     """
     if cancel is not None:
@@ -119,15 +119,15 @@ def count(
             "there is no CORPUS; expected a folder, a Parquet file, lake, or a generator spec such "
             f"as {DEFAULT_GAME}:n=1000,seed=7"
         )
-    # Read when pyarrow is imported. Its own allocators keep what they had at the peak: of a hundred
-    # thousand boards 60 MB more.
+    # Set before pyarrow is imported, which reads it once. Other allocators keep their peak: 60 MB
+    # more for a hundred thousand boards.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from nightgrid.archive.corpus.corpus import game_of_corpus
     from nightgrid.flows.count.settings import CountSettings
 
     rules = read_rules(rule, lexicon)
-    # Which asks and rules there are depends on the game. What is wrong is told at once: not after
-    # Prefect's server has started, nor after a million boards have been made.
+    # The asks and rules depend on the game. Report errors now rather than after starting Prefect's
+    # server or generating a million boards.
     of = game_of_corpus(corpus, game)
     settings = CountSettings(
         corpus=corpus,
@@ -146,7 +146,7 @@ def count(
 
 
 def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
-    """Cancel a run of a lake, and say what is left of it."""
+    """Cancel a run of a lake, and print what is left of it."""
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.solvers.canonical import is_id
     from nightgrid.workers.runs.status import cancel_run
@@ -154,7 +154,7 @@ def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
     if not is_id(run_id):
         raise PermanentError(
             f"--cancel is {run_id!r:.60}; expected the id of a run, 32 hexadecimal digits, which "
-            "the count has told"
+            "the count has printed"
         )
     settings = read_settings(lake=lake)
     status = cancel_run(Lake.open(settings.lake), run_id)
@@ -165,7 +165,7 @@ def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
         say(f"Run {run_id} had finished: there is nothing to cancel.")
         return Exit.OK
     say(
-        f"Run {run_id} of {plural(status.jobs, 'job')} is cancelled since {status.cancelled_at}: "
+        f"Run {run_id} of {plural(status.jobs, 'job')} was cancelled at {status.cancelled_at}: "
         f"{plural(status.chunks_done, 'chunk')} done, {status.chunks_left:,} left. Its driver "
         "and workers stop within seconds; nightgrid count CORPUS --resume continues."
     )
@@ -173,7 +173,7 @@ def _cancel(run_id: str, lake: str | None, *, json: bool) -> Exit:
 
 
 def _work(settings: CountSettings, *, prefect: bool | None, json: bool, verbose: bool) -> Exit:
-    """Work a count, and write its report; `prefect` None: under Prefect where it is installed."""
+    """Run a count and print its report; `prefect` None: under Prefect if it is installed."""
     from nightgrid.flows.runs import StoppedError, Watch, stopped
     from nightgrid.flows.start import run_count
 
@@ -185,7 +185,7 @@ def _work(settings: CountSettings, *, prefect: bool | None, json: bool, verbose:
         if settings.executor == "inline":
             warm_games([corpus.game])
         else:
-            # Workers compile them before they take work, and this process needs none.
+            # Workers compile them before they take work; this process needs none.
             text = (
                 f"still planning, or starting workers; kernels of {corpus.game} that were never "
                 "compiled here take a minute or two, once"
@@ -208,7 +208,8 @@ def _work(settings: CountSettings, *, prefect: bool | None, json: bool, verbose:
             note(f"count: {settings.corpus} -> {lake}, solved by {by}")
             report = run_count(settings, watch, prefect=prefect)
     except (StoppedError, KeyboardInterrupt) as error:
-        # It says how far it came and how to go on, whether the driver or this process was stopped.
+        # The error says how far it got and how to continue, whether the driver or this process was
+        # stopped.
         is_told = isinstance(error, StoppedError) and error.run_id is not None
         known = error if is_told or not runs else stopped(settings, runs[-1])
         note(str(known) or STOPPED)
@@ -223,7 +224,7 @@ def _work(settings: CountSettings, *, prefect: bool | None, json: bool, verbose:
 
 
 def say_count(report: CountReport, *, verbose: bool) -> None:
-    """Write the report of a count: its line, what deserves a look, its distribution."""
+    """Print the report of a count: its line, what needs attention, its distribution."""
     say(report.line())
     if report.finished_before:
         say(report.nothing_to_do())
@@ -234,7 +235,7 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     say()
     figures = report.figures
     spread = figures.distribution()
-    # An ask for the first one, or for so many, does not count the others.
+    # An ask for the first solutions does not count the others.
     counted = report.ask != "first" and not report.ask.startswith("all(")
     if spread and report.ask != "first":
         say_spread("solutions" if counted else "solutions found", spread)
@@ -252,12 +253,12 @@ def say_count(report: CountReport, *, verbose: bool) -> None:
     else:
         say("Every figure and table: --verbose")
     say()
-    say("Ask it more, for example which boards stand out:")
+    say("Query it further, for example for the boards that stand out:")
     say(f"  {report.command()}")
 
 
 def say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
-    """Draw how many puzzles have how much of something."""
+    """Draw the distribution of puzzles over some quantity."""
     total, most = sum(number for _, number in spread), max(number for _, number in spread)
     rows = [
         (span, f"{number:,}", _percent(number, total), bar(number / most, SPREAD_CHARS))
@@ -267,13 +268,13 @@ def say_spread(heading: str, spread: list[tuple[str, int]]) -> None:
 
 
 def _percent(number: int, total: int) -> str:
-    """Write a share to a tenth of a percent; one that is less is not nothing."""
+    """Format a share to a tenth of a percent; smaller ones are not rounded to 0."""
     text = f"{100 * number / total:.1f} %"
     return "< 0.1 %" if number and text == "0.0 %" else text
 
 
 def _tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
-    """Write what a count of the corpus would come to. A corpus that the lake lacks is made."""
+    """Print the estimate for a count of the corpus, which is loaded first if the lake lacks it."""
     from nightgrid.flows.count.count import begun_run, bring_corpus, estimate_count
     from nightgrid.flows.runs import Watch, how_far
     from nightgrid.workers.runs.status import is_cancelled
@@ -311,13 +312,13 @@ def _tell_estimate(settings: CountSettings, *, json: bool) -> Exit:
 
 
 def _say_estimate(value: Mapping[str, Any]) -> None:
-    """Write what a count would come to, in the names of --dry-run --json."""
+    """Print an estimate, in the names of --dry-run --json."""
     from nightgrid.workers.driver.progress import clock_time
 
     rows = []
     for name, figure in value.items():
         if name.endswith("_seconds"):
-            # A second more or less is that of starting and planning.
+            # Starting and planning vary by a second anyway.
             rows.append((name.removesuffix("_seconds") + " time", clock_time(figure)))
         elif isinstance(figure, str | int) and name not in ("corpus_id", "begun_run", "cancelled"):
             text = figure if isinstance(figure, str) else f"{figure:,}"

@@ -1,4 +1,4 @@
-"""`nightgrid demo`: the nightly job over the bundled sample archives, with what it found."""
+"""`nightgrid demo`: run a night over the bundled sample archives, and show its results."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport
 
 SAMPLES: dict[str, Path] = {game: plug.sample for game, plug in ALL.items() if plug.sample}
-"""The bundled archive of every game that has one."""
+"""The bundled archive of every game with one."""
 DEMO_LAKE = "var/demo/lake"
 LISTED_MAX = 1_000
-"""The next command lists all solutions of a board up to this number, and counts beyond."""
+"""The suggested next command lists all solutions up to this number, and counts beyond."""
 
 
 def demo(
@@ -65,9 +65,9 @@ def demo(
     no_prefect: Plain = False,
     json: Json = False,
 ) -> int:
-    """Run a night over the bundled archives, and show what it found.
+    """Run a night over the bundled archives, and show its results.
 
-    It ends with a board and its solution, a table of counts and times, and what to do next. Exit
+    It ends with a board and its solution, a table of counts and times, and the next step. Exit
     codes as of nightly.
     """
     from nightgrid.archive.lake.storage import Lake
@@ -98,7 +98,7 @@ def demo(
     for report in reports:
         say_attention(report.attention_sections())
     if code in (Exit.OK, Exit.LOOK) and not json:
-        # Prefect ends its server with the process, and would have the last word.
+        # Prefect stops its server when the process exits, and would have the last word.
         logging.getLogger("prefect").setLevel(logging.WARNING)
         say()
         say_result(Lake.open(night.workers.lake), lake, [name.game for name in games])
@@ -115,7 +115,7 @@ def counts_by_date(lake: Lake, game: str) -> list[dict[str, Any]]:
 
 
 def say_result(lake: Lake, address: str, games: Sequence[str]) -> None:
-    """Draw the last board of the first game with its solution, and show what was counted."""
+    """Draw the last board of the first game with its solution, and print the counts."""
     from nightgrid.archive.lookup.boards import find_boards
     from nightgrid.archive.lookup.reference import read_reference
 
@@ -129,7 +129,7 @@ def say_result(lake: Lake, address: str, games: Sequence[str]) -> None:
     _say_board(board, row)
     _say_counts(counts)
     say()
-    say(f"All of it lies in {address}, as Parquet.")
+    say(f"All of it is in {address}, as Parquet.")
     say(f"Next, {_next(board, row, address)}")
 
 
@@ -147,7 +147,7 @@ def _say_board(board: Board, row: Mapping[str, Any]) -> None:
 
 
 def _say_counts(counts: Mapping[str, list[dict[str, Any]]]) -> None:
-    """Show a line for every game and level."""
+    """Print a line for every game and level."""
     from nightgrid.archive.games import reader
 
     headings = ("boards", "solved", "solutions", "most", "time", "longest")
@@ -173,7 +173,7 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _next(board: Board, row: Mapping[str, Any], address: str) -> str:
-    """Write what to do next: a command that can be pasted."""
+    """Return the next step as a command to paste."""
     few = row["count"] is not None and row["count"] <= LISTED_MAX
     what, how = ("list every solution of this board", "--all") if few else ("count it", "--count")
     command = ["nightgrid", "solve", board.name, how, "--lake", address]

@@ -1,4 +1,4 @@
-"""`nightgrid doctor`: each check tells what it found, and what to do about what is not well."""
+"""`nightgrid doctor`: checks that report what they found, and how to fix what is wrong."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _AGAINST_REFUSAL = (
     "redis://USER:PASSWORD@HOST:PORT/0, without USER where there are none; of PASSWORD, @ is "
     "written %40, / %2F and a space %20"
 )
-_AGAINST_PLACE = "give --lake or NIGHTGRID_LAKE a folder or URL that can be written"
+_AGAINST_PLACE = "set --lake or NIGHTGRID_LAKE to a writable folder or URL"
 _AGAINST_NO_LAKE = (
-    "name one with --lake or NIGHTGRID_LAKE; the first night, count or worker makes a new one"
+    "name one with --lake or NIGHTGRID_LAKE; the first night, count or worker creates a new one"
 )
 _AGAINST_READ_ONLY = (
     "list, show, query, result, status and lake check work; nights, counts, submits, workers and "
     "the HTTP service need a lake that this user may write"
 )
 _AGAINST_REPLACED = (
-    "use a storage that heeds If-None-Match: nights, counts, submits, workers and the HTTP service "
+    "use a storage with If-None-Match: nights, counts, submits, workers and the HTTP service "
     "refuse this one; docs/how-to/use-object-storage.md lists servers"
 )
 
 
 class Finding(NamedTuple):
-    """What one check found. `advice` says what to do and is empty when all is well."""
+    """The result of one check. `advice` says what to do; it is empty if all is well."""
 
     check: str
     verdict: Verdict
@@ -51,12 +51,12 @@ class Finding(NamedTuple):
 def either(
     check: str, well: object, found: str, otherwise: str, advice: str, bad: Verdict = "failure"
 ) -> Finding:
-    """Make the finding of a check that asks one thing; `bad` is the verdict where it is not so."""
+    """Return the finding of a yes-or-no check; `bad` is the verdict for no."""
     return Finding(check, "ok", found) if well else Finding(check, bad, otherwise, advice)
 
 
 def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
-    """Run every check, one after the other. A check that fails does not stop the next."""
+    """Run every check, one after the other. A failing check does not stop the next."""
     checks: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
         ("settings", lambda: check_settings(settings, given)),
         ("kernels", check_kernels),
@@ -72,7 +72,7 @@ def examine(settings: Settings, given: Sequence[str] = ()) -> Iterator[Finding]:
 
 
 def check_settings(settings: Settings, given: Collection[str] = ()) -> Iterator[Finding]:
-    """Name the file of settings, and each setting that is said with where; no password is shown."""
+    """Report the settings file, and each setting that is set and where, without passwords."""
     from pydantic import SecretStr
 
     from nightgrid.workers.settings import setting_fields
@@ -97,12 +97,12 @@ def check_settings(settings: Settings, given: Collection[str] = ()) -> Iterator[
 
 
 def check_kernels() -> Iterator[Finding]:
-    """Compile or load the kernels; they need a folder to be kept in."""
+    """Compile or load the kernels, which need a cache folder."""
     for name in GAMES:
         try:
             game(name).warm()
         except (RuntimeError, OSError, ImportError) as error:
-            advice = "set NUMBA_CACHE_DIR to a folder that can be written"
+            advice = "set NUMBA_CACHE_DIR to a writable folder"
             yield Finding("kernels", "failure", f"{name}: {error}", advice)
         else:
             ready = f"{name} compiled or loaded, solver {game(name).solver_version}"
@@ -110,7 +110,7 @@ def check_kernels() -> Iterator[Finding]:
 
 
 def check_server(settings: Settings) -> Iterator[Finding]:
-    """Check that the server answers and persists what is written to it, and who works there."""
+    """Check that the server answers and persists its data, and report its workers."""
     from nightgrid.workers.broker.connection import connect
     from nightgrid.workers.broker.worker_keys import living_workers, refusals
     from nightgrid.workers.cluster import server
@@ -133,7 +133,7 @@ def check_server(settings: Settings) -> Iterator[Finding]:
             "workers", alive, f"{len(alive)} alive", "none alive", "nightgrid worker", "warning"
         )
         for worker, reason in sorted(refusing.items()):
-            advice = "mend what it names, or stop this worker"
+            advice = "fix what it names, or stop this worker"
             yield Finding("workers", "failure", f"{worker} cannot work: {reason}", advice)
     elif (refusal := server.refusal(settings)) is not None:
         yield Finding("server", "failure", refusal, _AGAINST_REFUSAL)
@@ -147,7 +147,7 @@ def check_server(settings: Settings) -> Iterator[Finding]:
 
 
 def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
-    """Look in a server's INFO whether it keeps queued work over a restart and when it is full."""
+    """Check in a server's INFO whether queued work survives a restart and a full memory."""
     yield either(
         "persistence",
         int(about.get("aof_enabled", 0)),
@@ -166,9 +166,9 @@ def check_persistence(about: dict[str, Any]) -> Iterator[Finding]:
 
 
 def check_lake(settings: Settings) -> Iterator[Finding]:
-    """Try what commands do with files of the lake.
+    """Try the file operations of commands on the lake.
 
-    A lake that may be read and not written is a warning: commands that only read work.
+    A read-only lake is only a warning, since commands that only read still work.
     """
     from nightgrid.archive.lake import location
     from nightgrid.archive.lake.identity import read_lake_id
@@ -187,12 +187,12 @@ def check_lake(settings: Settings) -> Iterator[Finding]:
     lake = Lake.open(url)
     lake.folders("")
     yield from _try_files(lake, url)
-    none = "no id yet: the first worker, night, count or submit makes one"
+    none = "no id yet: the first worker, night, count or submit creates one"
     yield Finding("lake: id", "ok", read_lake_id(url) or none)
 
 
 def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
-    """Write, create and delete a file. What another has created must stay: runs rely on it."""
+    """Write, create and delete a file. Creating an existing file must fail: runs rely on it."""
     from nightgrid.archive.lake import location
     from nightgrid.archive.lake.faults import LakeRefusesError, NotExclusiveError
 
@@ -206,23 +206,23 @@ def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
             kept = False
         lake.delete(path)
     except (LakeRefusesError, PermanentError) as error:
-        found = f"{url} can be read, not written: {error}"
+        found = f"{url} is readable, but not writable: {error}"
         yield Finding("lake", "warning", found, _AGAINST_READ_ONLY)
     except (NightgridError, OSError) as error:
         yield Finding("lake", "failure", str(error), _AGAINST_PLACE)
     else:
-        yield Finding("lake", "ok", f"{url} can be written")
+        yield Finding("lake", "ok", f"{url} is writable")
         yield either(
             "lake: new files",
             kept,
-            "a file that is there is not created again",
-            f"{url}: a file that is there is replaced by one that is created",
+            "an existing file is not created again",
+            f"{url}: a new file replaces an existing one",
             _AGAINST_REPLACED,
         )
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
-    """Write a line for each finding, and below it what to do; the terminal breaks long ones."""
+    """Print a line for each finding, followed by the advice; the terminal wraps long ones."""
     from rich.text import Text
 
     out = console()
@@ -239,7 +239,7 @@ def say_findings(findings: Sequence[Finding]) -> None:
 def doctor(lake: LakeOption = None, json: Json = False) -> int:
     """Check that everything needed is here, and say what to do.
 
-    Exit code: 0 all is well, warnings included, 1 something failed.
+    Exit code: 0 all is well, including warnings, 1 something failed.
     """
     if lake == "":
         raise PermanentError("--lake is empty; expected a folder or a URL")

@@ -87,8 +87,9 @@ def generate(
 ) -> int:
     """Generate payloads of random solvable boards.
 
-    The same options give the same bytes on every machine. Without options but --game this makes the
-    bundled archive of Pips or Letter Boxed; that of Strands was made by an earlier generator.
+    The same options give the same bytes on every machine. Without options but --game, this
+    recreates the bundled archive of Pips or Letter Boxed; that of Strands was made by an earlier
+    generator.
     """
     plug = service_plug(game)
     if plug.sample_days is None:

@@ -1,4 +1,4 @@
-"""`nightgrid lake`: check, repair and rebuild a lake, and delete what is old."""
+"""`nightgrid lake`: check, repair, rebuild and prune a lake."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Action(StrEnum):
-    """What is done with the lake."""
+    """What to do with the lake."""
 
     CHECK = "check"
     REPAIR = "repair"
@@ -35,9 +35,9 @@ def maintain_lake(
         Action,
         typer.Argument(
             metavar="check|repair|rebuild|prune",
-            help="check reads every file; repair mends what other files allow; rebuild makes "
-            "tables again from the payloads, and keeps answers; prune deletes what is old, never "
-            "payloads, boards or present answers about them.",
+            help="check reads every file; repair fixes what other files allow; rebuild recreates "
+            "tables from the payloads, and keeps answers; prune deletes old items, never "
+            "payloads, boards or current answers about them.",
         ),
     ],
     lake: LakeOption = None,
@@ -45,13 +45,14 @@ def maintain_lake(
         list[str] | None,
         typer.Option(
             metavar="TABLE=DAYS",
-            help="prune: delete results, corpora, runs or damaged after so many days; may be "
+            help="prune: delete results, corpora, runs or damaged after this many days; may be "
             "repeated.",
         ),
     ] = None,
     game: Games = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="prune: list what would be deleted, and delete none.")
+        bool,
+        typer.Option("--dry-run", help="prune: list what would be deleted, without deleting it."),
     ] = False,
     json: Json = False,
 ) -> int:
@@ -72,7 +73,7 @@ def maintain_lake(
     kept = _read_keep(keep or []) if action is Action.PRUNE else {}
     url = read_settings(lake=lake, writes=not (action is Action.CHECK or dry_run)).lake
     opened = Lake.open(url)
-    # Of a bucket nothing tells a prefix that is misspelt from a lake but that nothing is there.
+    # A misspelt prefix in a bucket can only be told from a lake by finding nothing there.
     if is_missing(url) or not (opened.folders("") or opened.sizes("", deep=False)):
         raise PermanentError(f"there is no lake at {url}; expected one to {action}")
     with closing(MovingLine(BAR_PATIENCE_S, transient=True)) as line:
@@ -119,8 +120,8 @@ def _check(lake: Lake, on_file: OnFile, *, json: bool) -> int:
             emit(found.to_json())
     elif findings:
         rows = [(found.fault, found.path, f"{found.what}: {found.advice}") for found in findings]
-        say_table(("fault", "file", "what, and what is done about it"), rows, whole=1)
-        say(f"{plural(len(findings), 'fault')}; nightgrid lake repair mends what can be mended.")
+        say_table(("fault", "file", "what is wrong, and what is done about it"), rows, whole=1)
+        say(f"{plural(len(findings), 'fault')}; nightgrid lake repair fixes what it can.")
     else:
         say(f"Nothing is wrong with {lake.url}.")
     return Exit.LOOK if findings else Exit.OK
@@ -150,7 +151,7 @@ def _rebuild(lake: Lake, games: Sequence[str], *, json: bool) -> int:
             continue
         say(
             f"{done.game}: {done.editions:,} editions and {done.quarantined:,} rows of "
-            "quarantine made again from the payloads"
+            "quarantine rebuilt from the payloads"
         )
     return Exit.OK
 

@@ -50,7 +50,7 @@ SHOWN = {
         "message": "message",
     },
 }
-"""Columns of the tables that are drawn, with their headings; the other formats have all."""
+"""Columns of the drawn tables, with their headings; the other formats have all columns."""
 STATUSES = tuple(map(str, Status))
 
 
@@ -67,7 +67,7 @@ def list_rows(
         str | None,
         typer.Option(
             metavar="STATUS,...",
-            help=f"Results that ended so: {', '.join(STATUSES)}.",
+            help=f"Results with these statuses: {', '.join(STATUSES)}.",
         ),
     ] = None,
     since: Since = None,
@@ -79,10 +79,9 @@ def list_rows(
 ) -> int:
     """List the puzzles, results or quarantine of a lake.
 
-    With --from or --to rows without a date are left out.
-    Each row names its puzzle by a reference, which show, solve, submit and result take. The table
-    has the columns that people look at, the other formats have all. Memory does not grow with the
-    list.
+    With --from or --to, rows without a date are left out. Each row names its puzzle by a reference,
+    which show, solve, submit and result accept. The table has the most useful columns, the other
+    formats have all. Memory use does not grow with the list.
     """
     if what not in KINDS:
         named = "is missing" if what is None else f"is {what!r:.40}"
@@ -99,7 +98,7 @@ def list_rows(
     from nightgrid.archive.lookup.row_filter import RowFilter
 
     store = Lake.open(read_settings(lake=lake, writes=False).lake)
-    # A lake that answers submitted jobs alone has no puzzles.
+    # A lake that only answers submitted jobs has no puzzles.
     check_has_puzzles(store, *(["results"] if what == "results" else []))
     schema, rows_of = LISTS[what]
     wanted = RowFilter(

@@ -1,4 +1,4 @@
-"""`nightgrid nightly`: archives from their sources to counts in Parquet."""
+"""`nightgrid nightly`: from the sources of archives to counts in Parquet."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from nightgrid.flows.night.settings import NightGame, NightSettings
 
 COUNTS = "counts by date"
-"""What reports call the table that people look at first."""
+"""The reports' name of the main table."""
 MAX_FAILURES_SHOWN = 10
-"""Dates that could not be fetched are named one by one up to this number."""
+"""Most failed dates that are listed one by one."""
 
 
 Sources = Annotated[
@@ -118,7 +118,7 @@ def nightly(
         bool,
         typer.Option(
             "--rank",
-            help="Rank Strands boards, too, as nightgrid rank does. Default: NIGHTGRID_RANK.",
+            help="Rank Strands boards too, as nightgrid rank does. Default: NIGHTGRID_RANK.",
         ),
     ] = False,
     workers: BatchProcesses = None,
@@ -130,13 +130,13 @@ def nightly(
 ) -> int:
     """Fetch an archive and solve what is new.
 
-    The report is a line for each game, and below it what deserves a look. A night that was killed
-    is ended by the same command; a second night over the same data solves nothing. Dates that
-    cannot be fetched are named and cost nothing else.
+    The report is a line for each game, followed by what needs attention. The same command finishes
+    a night that was killed; a second night over the same data solves nothing. Dates that cannot be
+    fetched are reported and affect nothing else.
 
-    Exit code: 0 done, 5 done and something is new that deserves a look (quarantine, a source that
-    has no date, a puzzle that is unsolvable, over budget or invalid), 1 a source or something else
-    outside failed, or a puzzle is poison, 3 bad input.
+    Exit code: 0 done, 5 done and something new needs attention (quarantine, a source without dates,
+    a puzzle that is unsolvable, over budget or invalid), 1 a source or something else outside
+    failed, or a puzzle is poison, 3 bad input.
     """
     check_order(since, until)
     games = night_games(
@@ -179,9 +179,9 @@ def night_games(
     asks: Sequence[Ask] | None,
     **others: Any,
 ) -> tuple[NightGame, ...]:
-    """Read the games of a night from its options; name what is skipped in folders of games.
+    """Build the games of a night from its options; report what is skipped in folders of games.
 
-    Raises PermanentError for what no night can have.
+    Raises PermanentError for options that no night can have.
     """
     from nightgrid.flows.night.settings import NightGame, beside_games, night_sources
 
@@ -208,7 +208,7 @@ def night_games(
 
 
 def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
-    """Write, below the lines of all games, what deserves a look, and where the tables lie."""
+    """Print what needs attention, and the paths of the tables, below the lines of all games."""
     for report in reports:
         say_attention(report.attention_sections())
         if report.without_models:
@@ -229,7 +229,7 @@ def _say_rest(reports: Sequence[GameReport], *, verbose: bool) -> None:
 def work_night(
     night: NightSettings, show: Callable[[GameReport], None], *, prefect: bool | None
 ) -> Exit:
-    """Run the night with its progress on standard error; show every game's report as it comes."""
+    """Run the night with its progress on standard error; print each game's report when done."""
     from nightgrid.flows.night.report import NightFailedError
     from nightgrid.flows.runs import StoppedError, Watch
     from nightgrid.flows.start import run_night
@@ -265,14 +265,14 @@ def work_night(
     except NightFailedError:
         return Exit.FAILED
     except (StoppedError, KeyboardInterrupt) as error:
-        # Of Ctrl-C where nothing is at work yet, or no more.
+        # Ctrl-C before or after any run is in progress.
         note(str(error) or STOPPED)
         return Exit.INTERRUPTED
     return exit_for_many(poisoned=done.poisoned, needs_attention=done.needs_attention)
 
 
 def _note_failures(report: GameReport, told: Collection[str] = ()) -> None:
-    """Print what could not be fetched, unless it was printed: the night goes on without it."""
+    """Print dates that could not be fetched, unless printed before; the night continues."""
     for failure in report.fetch_failures[:MAX_FAILURES_SHOWN]:
         note(f"not fetched: {failure}")
     if len(report.fetch_failures) > MAX_FAILURES_SHOWN:

@@ -1,4 +1,4 @@
-"""`nightgrid play`: guess the words of a Strands board one by one, and hear what they are."""
+"""`nightgrid play`: guess the words of a Strands board one by one, and get answers."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def play(
     files: Files = None,
     auto: Annotated[
         bool,
-        typer.Option("--auto", help="Hear the answers of the payload's own solution."),
+        typer.Option("--auto", help="Take the answers from the payload's own solution."),
     ] = False,
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
     """Play Strands boards, word by word.
 
-    The likeliest word is proposed. Each answer is t for a theme word, s for the spangram, n for a
+    It proposes the likeliest word. Each answer is t for a theme word, s for the spangram, n for a
     word that is not in the list, h with the cells that a hint of the game shows, as row,column from
     1,1, or q to quit.
 
@@ -85,7 +85,7 @@ def play(
 
 
 def _of_strands(found: Found) -> Found:
-    """Return what was read back. Raises PermanentError for a board of another game."""
+    """Return the puzzle. Raises PermanentError for a board of another game."""
     if found.game not in ("", "strands"):
         raise PermanentError(
             f"{found.source} holds a board of {game_plug(found.game).title}; expected one of "
@@ -95,7 +95,7 @@ def _of_strands(found: Found) -> Found:
 
 
 def _truth(published: Published) -> dict[str, Answer]:
-    """Name the words of a payload's own solution."""
+    """Return the words of a payload's own solution."""
     cover = published.solution
     if cover is None or cover.spangram is None:
         raise PermanentError("--auto needs a payload with its own solution; this one has none")
@@ -104,7 +104,7 @@ def _truth(published: Published) -> dict[str, Answer]:
 
 
 def _cells(published: Published) -> dict[str, frozenset[int]]:
-    """Return where the words of a payload's own solution lie, as far as it says so."""
+    """Return the cells of the words of a payload's own solution, as far as it has them."""
     width = published.puzzle.column_count
     entries = () if published.solution is None else published.solution.entries
     return {
@@ -139,7 +139,7 @@ def _played(
         if letter == "q":
             spent = _spent(game.wrong_count, game.hint_count)
             say(f"Stopped with {len(game.found)} of {plural(words, 'word')} found, {spent}.")
-            # It says more than `run` does.
+            # It prints more than `run` does.
             raise typer.Abort
         if letter == "h":
             game.take_hint(cells)
@@ -165,7 +165,7 @@ def _ask(guess: Guess, puzzle: Puzzle) -> tuple[str, frozenset[int]]:
 
 
 def _read_cells(places: Sequence[str], puzzle: Puzzle) -> frozenset[int]:
-    """Read cells; none where one of them is not on the board."""
+    """Parse cells; return none if one of them is not on the board."""
     cells = set()
     for place in places:
         parts = _PLACE.fullmatch(place)
@@ -177,7 +177,7 @@ def _read_cells(places: Sequence[str], puzzle: Puzzle) -> frozenset[int]:
 
 
 def _proposed(guess: Guess, puzzle: Puzzle) -> str:
-    """Write a proposal: the word, how likely it is, and where it lies."""
+    """Format a proposal: the word, its probability, and its cells."""
     what = ", spangram" if guess.role == "spangram" else ""
     at = f" on {_places(guess.cells, puzzle)}" if guess.cells else ""
     return f"{guess.word} ({guess.chance:.0%}{what}){at}"

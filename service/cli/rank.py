@@ -40,9 +40,9 @@ def rank(
 ) -> int:
     """Rank the Strands boards of a lake by how likely each cover was meant.
 
-    Boards that the same weights have ranked are not ranked again; a call that was killed is ended
-    by the same command. gold/rank_accuracy.parquet has the place of each official cover, which is
-    no input of a ranking. Exit code: 0 done, 1 something outside failed, 3 bad input.
+    Boards that the same weights have ranked are skipped; the same command finishes a killed one.
+    gold/rank_accuracy.parquet has the place of each official cover, which rankings never use. Exit
+    code: 0 done, 1 something outside failed, 3 bad input.
     """
     from nightgrid.flows.night.rank_lake import rank_lake
     from nightgrid.flows.runs import RunSettings

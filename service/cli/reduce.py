@@ -1,4 +1,4 @@
-"""`nightgrid reduce`: boards as hard as the problems they are made of, and their answers."""
+"""`nightgrid reduce`: turn hard problems into boards, and solve them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from nightgrid.solvers.reductions.catalogue import Made, Reduction
 
 DRAWN_COLUMNS = 160
-"""Wider boards are written to a file only."""
+"""Wider boards are only written to a file."""
 SIZE_MAX = 1_000
-"""Size of the largest instance that is drawn at random."""
+"""Size of the largest random instance."""
 
 
 def reduce(
@@ -66,7 +66,7 @@ def reduce(
         ),
     ] = None,
     solve: Annotated[
-        bool, typer.Option("--solve", help="Solve the board, and print what that says.")
+        bool, typer.Option("--solve", help="Solve the board, and print the answer to the problem.")
     ] = False,
     seconds: Annotated[
         float,

@@ -1,4 +1,4 @@
-"""`nightgrid schedule`: nights on a schedule that a Prefect server keeps."""
+"""`nightgrid schedule`: nights on a schedule, kept by a Prefect server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def schedule(
         str | None,
         typer.Option(
             metavar="CRON",
-            help="When nights begin, in UTC: five fields as of cron. Default: 03:15 every night.",
+            help="When nights start, in UTC: five cron fields. Default: 03:15 every night.",
         ),
     ] = None,
     refresh_days: RefreshDays = None,
@@ -41,9 +41,9 @@ def schedule(
 ) -> int:
     """Serve nights on a schedule that Prefect keeps.
 
-    The schedule lives in the Prefect server of PREFECT_API_URL and outlives this process; a night
-    that was missed runs late. Each is worked as by nightgrid nightly. Exit code: 0 stopped by
-    Ctrl-C or SIGTERM, 1 the server does not answer, 3 bad input.
+    The schedule is kept by the Prefect server of PREFECT_API_URL and outlives this process; a
+    missed night runs late. Each runs as with nightgrid nightly. Exit code: 0 stopped by Ctrl-C or
+    SIGTERM, 1 the server does not answer, 3 bad input.
     """
     from nightgrid.archive.sources import open_source
     from nightgrid.flows.night.settings import NightSettings

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from nightgrid.service.options.reading import Found
 
 TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par")
-"""What a payload says about a board, and `--diff` compares next to the board."""
+"""Fields of a payload that `--diff` compares together with the board."""
 VALUE_CHARS = 100
-"""Longer values are cut in a list of changes; `--json` has them whole."""
+"""Longer values are truncated in a list of changes; `--json` has them in full."""
 
 
 def show(
@@ -66,7 +66,7 @@ def show(
 ) -> int:
     """Draw puzzles without solving them.
 
-    A lake keeps every revision of a puzzle that its source changed: see --revision and --diff.
+    A lake keeps every revision of a puzzle: see --revision and --diff.
     """
     from nightgrid.service.options.reading import Found, read_sources
 
@@ -83,7 +83,7 @@ def show(
             drawn = official if solution else None
             write_file(svg, shown.svg(puzzle, drawn, published.clue), "--svg")
         if json:
-            # Drawing needs no kernels, and these come with the game.
+            # Drawing needs no kernels, and these are loaded with the game.
             played = game_of(found.game)
             value = head_json(found, puzzle) | {"puzzle": played.puzzle_to_json(puzzle)}
             if solution:
@@ -121,7 +121,7 @@ def _editions(
     sides: str | None,
     lake: str | None,
 ) -> Iterator[tuple[str, list[Board]]]:
-    """Find every revision of what references name, an edition at a time."""
+    """Find every revision of the puzzles that references name, one edition at a time."""
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import find_boards
     from nightgrid.archive.lookup.reference import DateReference, read_reference
@@ -155,7 +155,7 @@ def _revision(name: str, boards: Sequence[Board], number: int) -> Board:
 
 
 def _say_changes(name: str, boards: Sequence[Board], *, json: bool) -> None:
-    """Write what each revision of an edition changed."""
+    """Print what each revision of an edition changed."""
     for before, after in pairwise([None, *boards]):
         assert after is not None
         changes = [] if before is None else list(_changes(_value(before), _value(after)))
@@ -181,7 +181,7 @@ def _say_changes(name: str, boards: Sequence[Board], *, json: bool) -> None:
 
 
 def _value(board: Board) -> dict[str, Any]:
-    """Write a board as JSON, with what its payload says about it."""
+    """Return a board as JSON, with its payload's facts about it."""
     played, published = game_of(board.game), board.published
     solution = published.solution
     return {
@@ -192,7 +192,7 @@ def _value(board: Board) -> dict[str, Any]:
 
 
 def _changes(before: Any, after: Any, field: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Compare two JSON values: the fields that differ, as deep as both have the same shape."""
+    """Compare two JSON values; yield the fields that differ, as deep as their shapes agree."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name in {**before, **after}:
             yield from _changes(before.get(name), after.get(name), f"{field}.{name}".strip("."))

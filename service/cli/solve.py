@@ -1,4 +1,4 @@
-"""`nightgrid solve`: puzzles from files, the command line or a lake, answered here and now."""
+"""`nightgrid solve`: solve puzzles from files, the command line or a lake, in this process."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from nightgrid.service.options.reading import Found
 
 SOLUTIONS_SHOWN = 20
-"""Solutions that are listed of those that a search has found."""
+"""Most solutions that are listed of those a search has found."""
 
 
 def solve(
@@ -96,7 +96,7 @@ def solve(
     lake: LakeOption = None,
     json: Json = False,
 ) -> int:
-    """Solve puzzles here and now.
+    """Solve puzzles in this process.
 
     Without --first, --count, --all or --best it finds one solution, for Strands and Letter Boxed
     the best one. Exit code: 0 solved, 2 unsolvable, 3 bad input, 4 over budget; over several
@@ -150,7 +150,7 @@ def solve(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Solve:
-    """One puzzle and what is asked of it. Each way of solving gives the status, and solutions."""
+    """One puzzle and its ask. Each way of solving returns the status and solutions."""
 
     game: Game[Any, Any]
     found: Found
@@ -159,12 +159,12 @@ class _Solve:
     budget: Budget
     json: bool
     sampled: bool
-    """Whether a solution is wanted where they are only counted."""
+    """Whether to find a solution even if they are only counted."""
     official: Any = None
-    """The payload's own solution. Nothing but a hint ever looks at it."""
+    """The payload's own solution, used only for hints."""
 
     def answer(self) -> tuple[Status, tuple[Any, ...]]:
-        """Solve it, and write the answer as it comes."""
+        """Solve it, and print the answer as it arrives."""
         if self.ask.kind == "all":
             return self._list_all()
         if self.ask.kind == "meant":
@@ -209,7 +209,7 @@ class _Solve:
         return outcome.status, solutions
 
     def disjoint(self) -> tuple[Status, tuple[Any, ...]]:
-        """Find a largest set of chains of which no two share a word."""
+        """Find a largest set of chains without shared words."""
         from nightgrid.service.games.letterboxed.chain_sets import disjoint_set
 
         outcome, bounds = disjoint_set(self.game, self.puzzle, self.budget)
@@ -233,7 +233,7 @@ class _Solve:
         return outcome.status, outcome.solutions
 
     def _hint(self, outcome: Outcome[Any]) -> str:
-        """Return which official words the word list lacks where there is no solution."""
+        """If there is no solution, return which official words the word list lacks."""
         if outcome.status is not Status.UNSOLVABLE or self.official is None:
             return ""
         from nightgrid.archive.games import archive_plug, missing_words_hint
@@ -252,7 +252,7 @@ class _Solve:
         return {"hint": hint} if hint else {}
 
     def _list_all(self) -> tuple[Status, tuple[Any, ...]]:
-        """List solutions as they are found: there may be millions, so only the first is kept."""
+        """List solutions as they are found; there may be millions, so only the first is kept."""
         plug = service_plug(self.found.game)
         shown = plug.view()
         count = 0

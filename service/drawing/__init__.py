@@ -1,4 +1,4 @@
-"""What people see of a game: its view, which draws for a terminal and as SVG."""
+"""Draw games: the view of a game draws boards for a terminal and as SVG."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 LINE_CHARS = 76
-"""Lists below a drawing are broken at this width."""
+"""Width at which lists below a drawing are wrapped."""
 _EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
 def bar(share: float, width: int) -> str:
-    """Draw a bar of a share of so many characters, to an eighth of one; nothing for less."""
+    """Return a bar for a share of `width` characters, to an eighth of one; empty if less."""
     full, eighths = divmod(round(8 * width * share), 8)
     return "█" * full + _EIGHTHS[eighths]
 
 
 class View(Protocol):
-    """What people see of a game: functions of its module `view`.
+    """How a game is shown: functions of its module `view`.
 
     Puzzles and solutions are the game's own values.
     """
 
     def describe(self, puzzle: Any) -> str:
-        """Describe in a few words what a puzzle consists of."""
+        """Describe in a few words the parts of a puzzle."""
 
     def board(self, puzzle: Any) -> Text:
-        """Draw a puzzle, with everything that has to be known to solve it."""
+        """Draw a puzzle, with everything needed to solve it."""
 
     def solution(self, puzzle: Any, solution: Any) -> Text:
         """Draw a solution on its board."""
 
     def line(self, solution: Any) -> str:
-        """Write a solution as one line."""
+        """Format a solution as one line."""
 
     def value(self, value: int, rules: str) -> str:
-        """Write what a solution is worth under the rules, in a game that compares: "2 words"."""
+        """Format the value of a solution under the rules, in a game that compares: "2 words"."""
 
     def svg(self, puzzle: Any, solution: Any | None, title: str | None) -> str:
         """Draw a puzzle, with its solution if there is one, as the text of an SVG file.

@@ -1,6 +1,6 @@
-"""Colours of what stands side by side: the same in terminals and in pictures.
+"""Colours of neighbouring items, the same in terminals and pictures.
 
-A colour is never all there is: what has one is told apart by its letters or walls as well.
+Colour is never the only difference: coloured items also differ by letters or walls.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ Thing = TypeVar("Thing", bound=Hashable)
 GROUND = "#fbfaf6"
 INK = "#16161a"
 PLAIN = "#e9e6dc"
-"""Fill of what has no tint."""
+"""Fill of untinted areas."""
 PAPER = "#ffffff"
-"""Fill of what lies on a board, and of what lies open in it."""
+"""Fill of pieces on a board, and of the holes in them."""
 LINE = "#b9b5a7"
 FAINT = "#a19d90"
 EDGE = "#8d897c"
-"""Greys of lines and letters that stand back, the lightest first."""
+"""Greys of background lines and letters, the lightest first."""
 GOLD = "#f8cd05"
-"""What stands out from everything else: the spangram of Strands."""
+"""Colour of the most prominent item: the spangram of Strands."""
 TINTS = ("#aedfee", "#bfe3b4", "#e3c2ee", "#f5c6b0", "#b9c8f2", "#d6dd9f", "#a9ddd0", "#f3bccb")
-"""Light fills for black letters, taken in turn."""
+"""Light fills for black letters, used in rotation."""
 STROKES = ("#0b7285", "#c2410c", "#6d28d9", "#2b7a2f", "#be185d", "#1d4ed8", "#8a6d00", "#475569")
-"""Dark colours of lines on paper, taken in turn."""
+"""Dark colours of lines on paper, used in rotation."""
 NAMES = {
     GROUND: "ground",
     INK: "ink",
@@ -39,20 +39,19 @@ NAMES = {
     **{tint: f"tint-{i}" for i, tint in enumerate(TINTS, 1)},
     **{stroke: f"pen-{i}" for i, stroke in enumerate(STROKES, 1)},
 }
-"""What a picture calls its colours, so that a page that shows it can have its own, a dark one for
-instance."""
+"""Class names of the colours in pictures, so that a page can restyle them (dark themes)."""
 
 _SATURATION = 0.55
 """Saturation of tints."""
 
 
 def on(tint: str) -> str:
-    """Write the style of ink on a ground of a tint, as rich names it."""
+    """Return rich's style of ink on a tinted background."""
     return f"{INK} on {tint}"
 
 
 def tint(turn: float, light: float) -> str:
-    """Return the tint at a turn of the circle of hues, 0 to 1, of a lightness from 0 to 1."""
+    """Return the tint with a hue from 0 to 1 and a lightness from 0 to 1."""
     rgb = colorsys.hls_to_rgb(turn, light, _SATURATION)
     return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
@@ -60,10 +59,10 @@ def tint(turn: float, light: float) -> str:
 def distinct_colours(
     neighbours: Mapping[Thing, Collection[Thing]], colours: int
 ) -> dict[Thing, int]:
-    """Number the colours of things so that neighbours differ, where there are enough colours.
+    """Assign colour numbers so that neighbours differ, if there are enough colours.
 
-    Things are coloured in the order given, each with the colour that it meets least often among its
-    neighbours, and of several the one that was used least.
+    Items are coloured in the order given, each with the colour least used among its neighbours and,
+    among equals, the one least used overall.
     """
     used = [0] * colours
     chosen: dict[Thing, int] = {}

@@ -1,11 +1,11 @@
-"""What every SVG picture of a board has: a light ground, a title, captions, a name for it.
+"""Common parts of SVG pictures of boards: a light background, a title, captions, colour names.
 
-A picture brings its own ground, so that it can be read on a dark page as well; it needs no font but
-a sans-serif one and no script, and the same board gives the same bytes.
+A picture has its own background, so that it is readable on a dark page; it needs no font but a
+sans-serif one and no scripts, and the same board gives the same bytes.
 
-What has a colour with a name has that name as a class, `fill-ink` or `stroke-line`, so that a
-page shows boards in colours of its own, dark ones for instance. Titles and captions have a class as
-well: a page has them in words of its own.
+Elements with a named colour have that name as a class, `fill-ink` or `stroke-line`, so that a page
+can restyle boards, for a dark theme for instance. Titles and captions have classes too, since a
+page has its own text for them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from nightgrid.solvers.errors import PermanentError
 
 TEXT_PX = 16
 CHAR_PX = 10
-"""Width of a capital letter in TEXT_PX, about: fonts differ."""
+"""Approximate width of a capital letter in TEXT_PX; fonts differ."""
 LINE_PX = 24
 NO_BREAK = "\u00a0"
-"""A space that every viewer draws, at the ends of runs too."""
+"""A space that every viewer draws, even at the ends of runs."""
 MARGIN_PX = 24
 LARGE_PX = 1_500
 SCALE_MIN = 0.4
-"""Boards that are wider or higher than LARGE_PX are drawn smaller, down to this scale."""
+"""Boards wider or higher than LARGE_PX are scaled down, at most to this."""
 SIDE_MAX_PX = 20_000
 """Largest width and height of a board."""
 
@@ -37,10 +37,10 @@ _FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 
 
 class Page:
-    """A picture of a size, with its ground; elements are added to it."""
+    """A picture of some size, with its background, to which elements are added."""
 
     def __init__(self, spoken: str, width: float, height: float, ground: str, **look: Any) -> None:
-        """Begin a picture; `spoken` says what is shown to those who do not see it."""
+        """Start a picture; `spoken` describes it for screen readers."""
         wide, high = _written(width), _written(height)
         self._svg = element(
             None,
@@ -61,9 +61,8 @@ class Page:
         return element(self._group, tag, text, **attributes)
 
     def text(self) -> str:
-        """Write the picture as the text of an SVG file."""
-        # Only between the elements of the picture: between the runs of a line, a space would be
-        # seen.
+        """Return the picture as the text of an SVG file."""
+        # Only between the picture's elements: between the runs of a line, a space would be visible.
         self._svg.text = "\n "
         for child in (*self._svg, *self._svg.findall("g/*")):
             child.tail = "\n "
@@ -72,9 +71,9 @@ class Page:
 
 
 class Picture(Page):
-    """A picture with its title above a board and captions below.
+    """A picture with a title above a board and captions below.
 
-    The board is added to it, from 0, 0 at its upper left. A large one is drawn smaller.
+    The board's elements are added to it, with 0, 0 at the upper left. A large board is scaled down.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class Picture(Page):
         high: float,
         captions: Sequence[Text] = (),
     ) -> None:
-        """Make room for a board; `spoken` says what is shown to those who do not see it.
+        """Make room for a board; `spoken` describes it for screen readers.
 
         Raises PermanentError for a board that is too large.
         """
@@ -109,7 +108,7 @@ class Picture(Page):
         self._group = self.add("g", transform=place + smaller)
 
     def middle(self, x: float, y: float, text: str, size: int, **look: Any) -> None:
-        """Write a text around a point, bold and in the ink of the picture unless `look` differs."""
+        """Draw a text centred on a point, bold and in ink unless `look` differs."""
         place = {"x": x, "y": y, "dy": "0.36em", "text_anchor": "middle", "font_size": size}
         self.add("text", text, **place, **{"font_weight": "700"} | look)
 
@@ -128,7 +127,7 @@ class Picture(Page):
 def element(
     parent: ET.Element | None, tag: str, text: str | None = None, **attributes: object
 ) -> ET.Element:
-    """Add an element to its parent, if it has one.
+    """Add an element to its parent, if any.
 
     `stroke_width=2` is the attribute stroke-width, `class_` is class, None leaves one out. Names of
     colours are added to the classes.
@@ -146,18 +145,18 @@ def element(
 
 
 def _printable(text: str) -> str:
-    """Replace what no XML document may hold, escaped or not."""
+    """Replace characters that XML does not allow, escaped or not."""
     return "".join(c if c.isprintable() or c == NO_BREAK else "\ufffd" for c in text)
 
 
 def _colour_classes(given: Mapping[str, object]) -> list[str]:
-    """Name the colours of an element that have a name."""
+    """Return the class names of an element's named colours."""
     colours = {part: NAMES.get(str(given.get(part))) for part in ("fill", "stroke")}
     return [f"{part}-{name}" for part, name in colours.items() if name]
 
 
 def _written(value: object) -> str:
-    """Write an attribute; a fraction with one digit after the point, and none that is 0."""
+    """Format an attribute; a fraction with one decimal digit, none if it is 0."""
     if isinstance(value, list):
         return " ".join(f"{_written(x)},{_written(y)}" for x, y in value)
     if not isinstance(value, float):

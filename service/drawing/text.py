@@ -25,7 +25,7 @@ STYLES = (
     "magenta",
     "green",
 )
-"""Styles of what stands side by side, taken in turn, as many as there are colours of pictures."""
+"""Styles of neighbouring items, used in rotation, as many as pictures have colours."""
 _EMPTY = 0x2800
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of a dot in its character, by line and column."""
@@ -49,21 +49,21 @@ def wrapped(items: Iterable[Text], separator: str, width: int = LINE_CHARS) -> l
 
 
 def stacked(*lines: Text) -> Text:
-    """Write texts one below the other."""
+    """Stack texts vertically."""
     return Text("\n").join(lines)
 
 
 class Canvas:
-    """Dots and characters; a character hides the dots beneath it."""
+    """Dots and characters; a character hides the dots under it."""
 
     def __init__(self) -> None:
         self._dots: dict[Place, tuple[int, str]] = {}
         self.texts: dict[Place, tuple[str, str]] = {}
-        """Characters one column wide with their style; next to a wide one stands an empty text."""
+        """Characters one column wide with their style; a wide one is followed by an empty text."""
         self._grounds: dict[Place, str] = {}
 
     def line(self, start: Place, end: Place, style: str, pattern: Sequence[bool] = (True,)) -> None:
-        """Draw a line between two dots given as (x, y); `pattern` says in turn which dots of it."""
+        """Draw a line between two dots given as (x, y); `pattern` repeats along it."""
         (ax, ay), (bx, by) = start, end
         steps = max(abs(bx - ax), abs(by - ay), 1)
         for i in range(steps + 1):
@@ -74,12 +74,12 @@ class Canvas:
                 self._dots[place] = (mask | _BITS[y % DOTS_HIGH][x % DOTS_WIDE], style)
 
     def write(self, place: Place, text: str, style: str) -> None:
-        """Write a text from a place on; its spaces leave what stands there."""
+        """Write a text starting at a place; its spaces keep what is there."""
         y, x = place
         self.texts |= {(y, x + i): (c, style) for i, c in enumerate(text) if c != " "}
 
     def ground(self, places: Iterable[Place], style: str) -> None:
-        """Colour the ground of places, whatever is written there."""
+        """Colour the background of places, whatever their text."""
         self._grounds |= dict.fromkeys(places, style)
 
     def cells(
@@ -92,9 +92,9 @@ class Canvas:
     ) -> dict[Place, Place]:
         """Draw walls around cells, given as (row, column), and between those of different groups.
 
-        The inside of a cell has `height` lines of `width` columns. `grounds` has the style of the
-        ground of groups, which reaches from cell to cell where no wall stands. Returns the first
-        place inside each cell.
+        The inside of a cell has `height` lines of `width` columns. `grounds` has the background
+        styles of groups, which extend from cell to cell without walls. Returns the first place
+        inside each cell.
         """
         top, left = min(r for r, _ in groups), min(c for _, c in groups)
         corners = {
@@ -122,7 +122,7 @@ class Canvas:
         return {cell: (corners[cell][0] + 1, corners[cell][1] + 1) for cell in groups}
 
     def drawing(self) -> Text:
-        """Write the canvas out from its uppermost to its lowest line."""
+        """Return the canvas as text, from its top line to its bottom line."""
         used = {*self._dots, *self.texts, *self._grounds}
         left = min(x for _, x in used)
         lines = []

@@ -1,4 +1,4 @@
-"""The plugs of games at the doors, by name: this floor knows no game but by them."""
+"""The service's plugs of games, by name: the only access of this floor to games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALL: dict[str, ServicePlug] = {game: _FOUND[game] for game in GAMES if game in _
 
 
 def service_plug(game: str) -> ServicePlug:
-    """Look up what the doors know of a game. Raises PermanentError for a game without a plug."""
+    """Return the service's plug of a game. Raises PermanentError if it has none."""
     if game not in ALL:
         raise PermanentError(
             f"boards of {game!r:.40} are not drawn; expected one of {', '.join(ALL)}"
@@ -26,5 +26,5 @@ def service_plug(game: str) -> ServicePlug:
 
 
 def view(game: str) -> View:
-    """Look up how a game is shown; imported on first use, so that no other game is loaded."""
+    """Return the view of a game; imported on first use, so that no other game is loaded."""
     return service_plug(game).view()

@@ -1,4 +1,4 @@
-"""A game's plug at the doors: its views, options and random payloads."""
+"""A game's plug in the service: its view, options and random payloads."""
 
 from __future__ import annotations
 
@@ -17,62 +17,60 @@ if TYPE_CHECKING:
     from nightgrid.solvers.game_contract import Game
 
 SAMPLES = Path(__file__).parents[1] / "sample"
-"""The bundled archives, a folder a game."""
+"""The bundled archives, one folder for each game."""
 Payload = Mapping[str, Any]
 """A random payload, as JSON."""
 Said = Mapping[str, Any]
-"""Rules by name, those alone that were given."""
+"""Rules by name, only those that were given."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameOption:
-    """A rule that a person may switch; several games may share its name."""
+    """A switchable rule; several games may share its name."""
 
     name: str
     """Its name in --rule and in the `rules` of a request."""
     kind: Any
     """The type of its value, or a Literal of its choices."""
     help: str
-    """What it does in this game."""
+    """Its effect in this game."""
     _: KW_ONLY
     rule: str | None = None
-    """The rule that it sets, where that has another name."""
+    """The rule that it sets, if that has another name."""
     to_rule: Callable[[Any], Any] = lambda value: value
-    """Makes the rule's value of the option's; None leaves the rule as it is."""
+    """Converts the option's value into the rule's; None leaves the rule unchanged."""
     texts: str = ""
-    """What a text may be, as help shows it."""
+    """Description of a text value, for help."""
 
     @property
     def values(self) -> str:
-        """Its values, as help shows them."""
+        """Its values, for help."""
         names = {int: "N", float: "X", bool: "yes|no", str: self.texts}
         return names.get(self.kind) or "|".join(get_args(self.kind))
 
 
 class ServicePlug:
-    """One game at the doors. A game overrides what it has; the rest says that it has none.
+    """One game in the service. A game overrides what it supports; the defaults support nothing.
 
-    Every command loads every plug, so that loading one has to be quick: its methods import what
-    they need.
+    Every command loads every plug, so loading has to be quick: methods import what they need.
     """
 
     name: str
     """The game's name in nightgrid.solvers.registry."""
     lists_lines: bool = False
-    """Whether one drawing is enough for a list of solutions, whose others are lines."""
+    """Whether a list of solutions is one drawing followed by lines."""
     rule_options: tuple[GameOption, ...] = ()
-    """Options that switch rules."""
+    """Options that set rules."""
     sample: Path | None = None
     """The bundled archive, if there is one."""
     sample_days: int | None = None
-    """How many payloads `generate` writes unless told otherwise; None for a game without
-    `payloads`."""
+    """Default number of payloads for `generate`; None for a game without `payloads`."""
     sample_seed: int = 0
-    """What they are drawn from unless told otherwise."""
+    """Default seed of `generate`."""
     payloads_help: str = ""
-    """What help says of them, in whole sentences."""
+    """Help text about them, in whole sentences."""
     unsolvable_advice: str = ""
-    """Which rules may keep a board of a person's own from having a solution, as a clause."""
+    """Which rules may keep a person's own board from having a solution, as a clause."""
     dated: bool = True
     """Whether generated payloads are named by dates."""
 
@@ -81,15 +79,15 @@ class ServicePlug:
         return self.unsolvable_advice
 
     def view(self) -> View:
-        """Return how the game is shown: the module `view` next to the plug."""
+        """Return the game's view: the module `view` next to the plug."""
         view: View = beside(self, "view")
         return view
 
     def rule_line(self, said: Said) -> str:
-        """Write what was said about rules in the one line that the game reads, "" without rules.
+        """Convert given rules to the one line that the game parses, "" without rules.
 
-        Raises OptionError for two options that set the same rule, and RuleError for a rule that
-        has no such value.
+        Raises OptionError for two options that set the same rule, and RuleError for an invalid
+        value of a rule.
         """
         rules = game_plug(self.name).rules
         by: dict[str, GameOption] = {}
@@ -106,11 +104,11 @@ class ServicePlug:
         """Raise PermanentError for rules that a night over many boards cannot have."""
 
     def with_rules(self, puzzle: Any, said: Said) -> Any:  # noqa: ARG002
-        """Apply to a puzzle what was asked of it rather than of the rules."""
+        """Apply options that belong to the puzzle rather than to the rules."""
         return puzzle
 
     def levels(self) -> Sequence[str]:
-        """Name the levels that `payloads` makes boards of; none if its boards are all alike."""
+        """Return the levels of `payloads`; empty if its boards are all alike."""
         return ()
 
     def payloads(
@@ -121,9 +119,9 @@ class ServicePlug:
         seed: int,
         wanted: Wanted | None = None,
     ) -> tuple[Iterator[Payload], list[str]]:
-        """Make random payloads of some levels, of the usual ones if none is named; name them.
+        """Yield random payloads of some levels, by default the usual ones, with names.
 
-        Only a game with levels has boards that are `wanted`.
+        Only a game with levels supports `wanted`.
 
         Raises PermanentError for an unknown level.
         """
@@ -132,7 +130,7 @@ class ServicePlug:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which random boards are wanted."""
+    """Requirements for random boards."""
 
     unique: bool = False
     """Boards with exactly one solution."""
@@ -141,7 +139,7 @@ class Wanted:
 
 
 class OptionError(PermanentError):
-    """Rules with values that they cannot have; `names` has them in the order of the text."""
+    """Invalid values of rules; `names` has the rules in the order of the text."""
 
     def __init__(self, text: str, *names: str) -> None:
         super().__init__(text)
@@ -149,15 +147,15 @@ class OptionError(PermanentError):
 
 
 def dated(start: dt.date, days: int, make: Callable[[dt.date, int], Payload]) -> Iterator[Payload]:
-    """Make the payload of each date, of the date and its number."""
+    """Yield the payload of each date, made from the date and its number."""
     return (make(start + dt.timedelta(days=day), day) for day in range(days))
 
 
 def whole_number(text: str) -> int | None:
-    """Read a number of up to seven digits; None for anything else."""
+    """Parse a number of up to seven digits; None for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 7 else None
 
 
 def bound_json(game: Game[Any, Any]) -> dict[str, Any]:
-    """Write what a word game is bound to: its rules and its words."""
+    """Return what a word game is bound to as JSON: its rules and its words."""
     return {"rules": game.rules, "lexicon_id": game.lexicon_id} if game.rules else {}

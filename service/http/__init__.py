@@ -1,1 +1,1 @@
-"""The HTTP service: routes, problems, events, keys and what a process of it needs."""
+"""The HTTP service: routes, problems, events, keys, and the state of its process."""

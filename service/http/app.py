@@ -1,4 +1,4 @@
-"""The HTTP service as an ASGI app: its routers, its errors, its life."""
+"""The HTTP service as an ASGI app: its routers, its errors, its lifespan."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from nightgrid.solvers.registry import GAMES, titles
 from nightgrid.workers.tracing import is_tracing
 
 API = "/v1"
-"""What the paths of the API begin with."""
+"""Prefix of the API's paths."""
 API_ROUTERS = tuple(
     module.router for module in (games, puzzles, pictures, results, runs, routes, found)
 )
-DESCRIPTION = """Exact solves of puzzles: `/v1/games` says of which games.
+DESCRIPTION = """Exact solves of puzzles: `/v1/games` lists the games.
 
-Numbers that may pass 2^53 are texts. Every error is `application/problem+json` (RFC 9457) that
-names what is wrong by JSON pointers. Where keys are wanted they are sent as `Authorization: Bearer
-KEY`; a service on loopback wants none unless it is told to."""
+Numbers that may exceed 2^53 are strings. Every error is `application/problem+json` (RFC 9457) that
+names what is wrong by JSON pointers. Keys, where required, are sent as `Authorization: Bearer
+KEY`; a service on loopback requires none by default."""
 SCHEMAS = "#/components/schemas"
 _PROBLEM_REPLY: dict[int | str, dict[str, Any]] = {
     "default": {
@@ -46,7 +46,7 @@ _PROBLEM_REPLY: dict[int | str, dict[str, Any]] = {
 
 
 class _App(FastAPI):
-    """An app inside of its guard, which also sees errors that no route has foreseen."""
+    """An app inside of its guard, which also sees unexpected errors."""
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the guard around all layers."""
@@ -61,7 +61,7 @@ class _App(FastAPI):
         return Noted(guard)
 
     def openapi(self) -> dict[str, Any]:
-        """Describe the routes and their problems."""
+        """Return the OpenAPI description of the routes and their problems."""
         document = super().openapi()
         schema = problems.ProblemJson.model_json_schema(ref_template=f"{SCHEMAS}/{{model}}")
         document["components"]["schemas"] |= {**schema.pop("$defs"), "Problem": schema}
@@ -69,9 +69,9 @@ class _App(FastAPI):
 
 
 def create_app(settings: ServiceSettings) -> FastAPI:
-    """Make the app for these settings; its lifespan opens and closes what routes use.
+    """Create the app for these settings; its lifespan opens and closes its resources.
 
-    Raises PermanentError for one that other machines could reach while its lake has no key.
+    Raises PermanentError for an app that other machines can reach while its lake has no keys.
     """
     if not settings.is_loopback:
         _, (address, _) = settings.address
@@ -94,10 +94,10 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         lifespan=lifespan,
         responses=_PROBLEM_REPLY,
         generate_unique_id_function=lambda route: route.name,
-        # Their pages load scripts from other hosts.
+        # These pages load scripts from other hosts.
         docs_url=None,
         redoc_url=None,
-        # Requests of the API are traced; metrics and logs are ours.
+        # Requests of the API are traced; metrics and logs are our own.
         telemetry={
             "tracing": is_tracing(),
             "metrics": False,

@@ -1,7 +1,7 @@
-"""One place for freed memory, however many threads ask: a service that runs for months stays small.
+"""One memory pool for all threads, so that a service that runs for months stays small.
 
-glibc and Arrow's own allocators keep pools for each thread. The threads of the service take turns,
-and every pool grows to what the largest request of its thread once needed.
+glibc and Arrow's own allocators keep a pool for each thread. The threads of the service take turns,
+and every pool would grow to the largest request that its thread ever had.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ import sys
 from nightgrid.workers.freed_memory import IS_GLIBC, LIBC, trim
 
 ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
-"""Arrow reads this variable once, when it is loaded."""
+"""Variable that Arrow reads once, when it is loaded."""
 _ARENA_MAX = -8
-"""glibc's number for how many pools there are (malloc.h)."""
+"""M_ARENA_MAX of glibc: the number of pools (malloc.h)."""
 TRIM_S = 30.0
-"""How often freed memory is given back; a request that needs memory may wait for it some ms."""
+"""Interval at which freed memory is returned; a request that needs memory may wait some ms."""
 
 
 class _NoPandas:
     """An import finder that hides pandas.
 
-    Where it is installed, Arrow imports it at its first conversion: 40 MB that nothing here uses.
+    If installed, Arrow imports it at its first conversion: 40 MB that nothing here uses.
     """
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Refuse pandas; find nothing else."""
+        """Reject pandas; find nothing else."""
         if name == "pandas":
             raise ModuleNotFoundError("pandas is kept out of this process", name=name)
 
 
 def share_one_pool() -> None:
-    """Let Arrow take its memory from `malloc`, and `malloc` have one pool.
+    """Make Arrow allocate from `malloc`, and `malloc` use one pool.
 
-    To be called before Arrow is loaded and threads are started. A pool of Arrow's that the
-    environment names is left, and `malloc` where the C library is not glibc.
+    Call it before loading Arrow and starting threads. Keeps an Arrow pool named by the environment,
+    and `malloc` if the C library is not glibc.
     """
     os.environ.setdefault(ARROW_POOL, "system")
     sys.meta_path.insert(0, _NoPandas())
@@ -47,8 +47,8 @@ def share_one_pool() -> None:
 async def give_back_memory() -> None:
     """Return freed memory to the system every TRIM_S, until the task is cancelled.
 
-    By itself glibc returns only what lies at the end of its pool (mallopt(3), M_TRIM_THRESHOLD),
-    and what a service keeps lies everywhere.
+    By default glibc returns only the end of its heap (mallopt(3), M_TRIM_THRESHOLD), and the
+    long-lived data of a service is spread all over it.
     """
     while True:
         await asyncio.to_thread(trim)

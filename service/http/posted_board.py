@@ -1,7 +1,7 @@
-"""The board of a request: read, chosen among its levels, bound to rules and words, bounded.
+"""The board of a request: parsed, selected by level, bound to rules and words, limited in size.
 
-One reading for every route that takes a board. What is wrong is a problem whose JSON pointers name
-the fields, down to the cell where the reader of the game knows it.
+All routes that take a board share this parser. Faults are problems whose JSON pointers name the
+fields, down to the cell if the game's parser knows it.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from nightgrid.workers.runs.plan.plan_pass import expected_s
 from nightgrid.workers.settings import Settings
 
 BIG_S = 10_000_000.0
-"""Larger estimates are capped: the exact number of seconds says nothing more."""
+"""Larger estimates are capped: the exact number of seconds is of no use."""
 CLUE_CHARS = 500
 Puzzle = Annotated[
     Any, WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "null"}]})
 ]
-"""What a board may be before its reader looks at it, which says what is wrong."""
+"""Accepted types of a board before its game's parser validates it."""
 
 
 class BoardBody(BaseModel):
-    """The body of a request about a board, and the rules that it is played by."""
+    """The body of a request about a board, with its rules."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -52,10 +52,10 @@ class BoardBody(BaseModel):
     )
     id: str | None = Field(
         default=None,
-        description="Instead of a puzzle: GAME/DATE/LEVEL, a puzzle id or its beginning.",
+        description="Instead of a puzzle: GAME/DATE/LEVEL, a puzzle id or a prefix of one.",
         examples=[f"{DEFAULT_GAME}/2026-01-05/hard"],
     )
-    game: str | None = Field(default=None, description="Default: what the board tells.")
+    game: str | None = Field(default=None, description="Default: detected from the board.")
     level: str | None = Field(default=None, description="Of a payload with several levels.")
     ask: str | None = Field(
         default=None,
@@ -65,8 +65,8 @@ class BoardBody(BaseModel):
     clue: str | None = Field(
         default=None,
         max_length=CLUE_CHARS,
-        description="What players are told next to the board, for meant(K). Default: what the "
-        "payload or the lake says.",
+        description="Clue shown to players, for meant(K). Default: that of the "
+        "payload or the lake.",
     )
     rules: dict[str, bool | int | float | str] | None = Field(
         default=None, description="Values of rules, by the names that GET /v1/games has."
@@ -79,7 +79,7 @@ class BoardBody(BaseModel):
 class BudgetBody(BaseModel):
     """What a solve, or one part of it, may spend; each at most what the service allows.
 
-    A board that is not done within it is divided, and each part has it again.
+    A board that exceeds it is divided, and each part has it again.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -90,7 +90,7 @@ class BudgetBody(BaseModel):
 
 
 class SolveBody(BoardBody):
-    """A question about one board: `puzzle` or `id` says which."""
+    """A question about one board, given by `puzzle` or `id`."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"id": f"{DEFAULT_GAME}/2026-01-05/hard", "ask": "count"}]}
@@ -100,33 +100,33 @@ class SolveBody(BoardBody):
         default=None,
         gt=0,
         le=DEADLINE_MAX_S,
-        description="After so long it is not wanted any more.",
+        description="Seconds after which the job expires.",
     )
     budget: BudgetBody | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:
-    """A board that a request brings or names, and what is asked of it."""
+    """A board of a request, given or named, and its question."""
 
     asked: Asked
     clue: str | None
-    """What its payload or the lake says that players are told."""
+    """The clue of its payload or of the lake."""
     expected_s: float
-    """What its game expects it to take."""
+    """Its game's estimate in seconds."""
 
 
 def posted_board(
     lake: Lake, body: BoardBody, settings: Settings, *, is_solved: bool = True
 ) -> Posted:
-    """Read the board of a body.
+    """Parse the board of a body.
 
-    A board that is not solved may be expected to take any time. Raises Problem: 404 for a board
-    that the lake does not have, 422 for all else that is wrong.
+    Only a solve is limited in its expected time. Raises Problem: 404 for a board that is not in the
+    lake, 422 for all other faults.
     """
     if body.game is not None and body.game not in GAMES:
         games = ", ".join(GAMES)
-        raise wrong("/game", f"{shown(body.game)!r} is no game; expected one of {games}")
+        raise wrong("/game", f"{shown(body.game)!r} is not a game; expected one of {games}")
     if (body.puzzle is None) is (body.id is None):
         raise wrong("", "expected either puzzle or id")
     if body.id is None:
@@ -169,19 +169,19 @@ def _read(value: Any, game: str | None) -> tuple[str, list[Published | Fault]]:
     if not isinstance(value, (dict, list)):
         expected = "expected an object: a payload, or a board in its own form"
         is_name = isinstance(value, str)
-        hint = "; what names a board of the lake goes into id" if is_name else ""
+        hint = "; a reference to a board of the lake goes into id" if is_name else ""
         raise wrong("/puzzle", f"{expected}{hint}")
     data = json.dumps(value).encode("ascii")
     of = game or claimed_game(data)
     named = value.get("game") if isinstance(value, dict) else None
     if of is None and isinstance(named, str):
         games = ", ".join(GAMES)
-        raise wrong("/puzzle/game", f"{shown(named)!r} is no game; expected one of {games}")
+        raise wrong("/puzzle/game", f"{shown(named)!r} is not a game; expected one of {games}")
     return of or DEFAULT_GAME, reader(of or DEFAULT_GAME).read_puzzles(data, name="")
 
 
 def _chosen(found: Sequence[Published | Fault], level: str | None) -> Published:
-    """Choose a puzzle among what a payload has; a fault elsewhere in it is no matter."""
+    """Select a puzzle of a payload; faults elsewhere in it do not matter."""
     mine = [item for item in found if level is None or item.level in (None, level)]
     faults = [item for item in mine if isinstance(item, Fault)]
     sound = [item for item in mine if isinstance(item, Published)]
@@ -211,7 +211,7 @@ def _look_up(lake: Lake, text: str, game: str | None) -> tuple[str, list[Publish
     try:
         boards = find_boards(lake, read_reference(text))
     except NotInLakeError as error:
-        # Where the lake lies is for those alone who run the service.
+        # The lake's location is only for those who run the service.
         raise wrong("/id", error.public, "no-such-board") from error
     except PermanentError as error:
         raise wrong("/id", str(error)) from error
@@ -249,7 +249,7 @@ def _lexicon(words: list[str] | None, game: str, ask: Ask) -> Lexicon | None:
 
 
 def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> float:
-    """Return the seconds that a game expects a board to take.
+    """Return the game's estimate for a board, in seconds.
 
     Raises Problem for a board that is too large, or expected to take too long.
     """
@@ -269,11 +269,11 @@ def _check_size(asked: Asked, pointer: str, most: int, most_s: float) -> float:
 
 
 def _said(rules: dict[str, Any]) -> dict[str, Any]:
-    """Read the rules of a request, whose values may be texts as those of --rule."""
+    """Parse the rules of a request, whose values may be strings like those of --rule."""
     for name in rules:
         if name not in RULES:
             known = ", ".join(RULES)
-            raise wrong("/rules", f"{shown(name)!r} is no rule; expected some of {known}")
+            raise wrong("/rules", f"{shown(name)!r} is not a rule; expected some of {known}")
     try:
         return {name: rule_value(name, str(value)) for name, value in rules.items()}
     except OptionError as error:

@@ -1,7 +1,7 @@
-"""Errors as problem+json (RFC 9457): one kind, one sentence, and the fields that are wrong.
+"""Errors as problem+json (RFC 9457): one kind, one sentence, and the wrong fields.
 
-Every route raises `Problem`, or lets an error of the floors below go through: that is mapped here,
-in one place. What a client sees never holds a traceback, a path of this machine or a secret.
+Every route raises `Problem`, or passes on errors of the floors below, which are mapped here, in one
+place. Clients never see a traceback, a path of this machine or a secret.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ log = get_logger("nightgrid.http")
 PROBLEM_TYPE = "application/problem+json"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 NO_PAGE = "no-page.html"
-"""The file of the page that a browser gets where there is nothing."""
+"""The page that a browser gets for an unknown path."""
 RETRY_AFTER_S = 2
-"""What a client is told to wait where something outside has failed."""
+"""Retry-After, in seconds, when something outside has failed."""
 HEX_ID = "^[0-9a-f]{32}$"
 """The pattern of ids."""
 _PLACE = re.compile(r"[^.\[\]]+")
@@ -41,18 +41,18 @@ class Kind(NamedTuple):
 
     status: int
     when: str
-    """When it is answered, for the pages."""
+    """When it occurs, for the docs."""
 
 
 KINDS = {
     "bad-json": Kind(
         400,
-        "the body is not JSON in the strict sense, which has no NaN, or nested very deep",
+        "the body is not strict JSON, which has no NaN, or is nested too deep",
     ),
-    "bad-request": Kind(400, "the request is no HTTP request of this service"),
+    "bad-request": Kind(400, "the request is not a valid HTTP request"),
     "no-key": Kind(
         401,
-        "a key is wanted and there is none, or the key that is given is unknown or was revoked",
+        "a required key is missing, or the key is unknown or was revoked",
     ),
     "foreign-origin": Kind(403, "a page of another site would change something"),
     "no-such-game": Kind(404, "there is no such game"),
@@ -64,8 +64,8 @@ KINDS = {
     "not-answered": Kind(409, "the job has no answer, so it has no solutions"),
     "too-large": Kind(413, "the body is larger than `NIGHTGRID_HTTP_BODY_BYTES`"),
     "unsupported-media-type": Kind(415, "the body is not `application/json`"),
-    "unknown-host": Kind(421, "the request is for a host that is none of the service's names"),
-    "bad-value": Kind(422, "a field, a parameter or a header has a value that it cannot have"),
+    "unknown-host": Kind(421, "the request is for a host that is not one of the service's names"),
+    "bad-value": Kind(422, "a field, a parameter or a header has an invalid value"),
     "invalid-puzzle": Kind(422, "the puzzle breaks a rule of its game"),
     "no-picture": Kind(422, "the board is too large to be drawn, or its game has no pictures"),
     "board-too-large": Kind(422, "the board is larger than `NIGHTGRID_HTTP_BOARD_SIZE`"),
@@ -75,37 +75,37 @@ KINDS = {
     ),
     "too-many-requests": Kind(
         429,
-        "the key's requests of this minute are spent; `Retry-After` says when to try again",
+        "the key's requests of this minute are used up; `Retry-After` says when to retry",
     ),
     "too-many-jobs": Kind(429, "the key has as many jobs open as it may"),
     "queue-full": Kind(
         429,
         "a new job is expected to wait longer than `NIGHTGRID_ONDEMAND_WAIT_SECONDS`; `Retry-"
-        "After` says when to try again",
+        "After` says when to retry",
     ),
     "internal": Kind(500, "the service failed; its log says more"),
     "damaged-lake": Kind(
         500,
-        "a file of the lake is damaged, or may not be read; the log of the service names it, "
-        "and `nightgrid lake repair` mends what can be mended",
+        "a file of the lake is damaged or unreadable; the log of the service names it, "
+        "and `nightgrid lake repair` fixes what it can",
     ),
     "not-ready": Kind(503, "something that solves need is missing"),
     "unavailable": Kind(
         503,
-        "the lake or the Redis server does not answer; `Retry-After` says when to try again",
+        "the lake or the Redis server does not answer; `Retry-After` says when to retry",
     ),
 }
 """Every kind of problem."""
 
 
 def markdown() -> str:
-    """Write the kinds as a table."""
+    """Return the kinds as a Markdown table."""
     rows = [f"| `/problems/{slug}` | {kind.status} | {kind.when} |" for slug, kind in KINDS.items()]
     return "\n".join(["| type | status | when |", "|---|---|---|", *rows, ""])
 
 
 class FieldError(BaseModel):
-    """One field of a request that is wrong."""
+    """One invalid field of a request."""
 
     pointer: str = Field(
         description="JSON pointer (RFC 6901) into the body; `?name` for a parameter, the name of a "
@@ -135,7 +135,7 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word
         errors: Sequence[FieldError] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Answer with the status of the kind that `slug` names."""
+        """Set the kind named by `slug`, which determines the status."""
         super().__init__(detail)
         self.slug, self.kind = slug, KINDS[slug]
         self.detail = detail
@@ -143,7 +143,7 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word
         self.headers = dict(headers or {})
 
     def to_json(self) -> dict[str, Any]:
-        """Write it as problem+json has it."""
+        """Return it as problem+json."""
         return ProblemJson(
             type=f"/problems/{self.slug}",
             title=self.slug.replace("-", " ").capitalize(),
@@ -153,14 +153,14 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word
         ).model_dump(exclude_defaults=True)
 
     def response(self) -> JSONResponse:
-        """Make the response."""
+        """Return it as a response."""
         return JSONResponse(
             self.to_json(), self.kind.status, headers=self.headers, media_type=PROBLEM_TYPE
         )
 
 
 def problem_of(error: NightgridError) -> Problem:
-    """Map an error of the floors below."""
+    """Convert an error of the floors below."""
     if isinstance(error, InvalidPuzzleError):
         errors = [
             FieldError(pointer=pointer_of(each.place, "/puzzle"), detail=each.detail)
@@ -168,40 +168,40 @@ def problem_of(error: NightgridError) -> Problem:
         ]
         return Problem("invalid-puzzle", str(error), errors=errors)
     if isinstance(error, (DamagedFileError, LakeRefusesError)):
-        # Nothing that the client asks for can be wrong here, and where the lake lies is not told.
+        # Not the client's fault, and the lake's location is not disclosed.
         log.error("lake cannot be read", error=str(error))
         return Problem(
             "damaged-lake",
-            "a file of the lake is damaged, or may not be read; the log of the service names it",
+            "a file of the lake is damaged or unreadable; the log of the service names it",
         )
     if isinstance(error, NotInLakeError):
-        # Where the lake lies is for those alone who run the service.
+        # The lake's location is only for those who run the service.
         return Problem("no-such-board", error.public)
     if isinstance(error, PermanentError):
         return Problem("bad-value", str(error))
     log.warning("unavailable", error=str(error))
     return Problem(
         "unavailable",
-        "the lake or the Redis server does not answer just now; try again",
+        "the lake or the Redis server does not answer just now; retry",
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )
 
 
 def wrong(pointer: str, detail: str, slug: str = "bad-value") -> Problem:
-    """Make the problem of one field that is wrong."""
-    # What has a kind of its own says by itself what it is about.
+    """Return the problem of one invalid field."""
+    # Kinds of their own need no prefix.
     said = f"{pointer}: {detail}" if pointer and slug == "bad-value" else detail
     return Problem(slug, said, errors=[FieldError(pointer=pointer, detail=detail)])
 
 
 def pointer_of(place: str, base: str = "") -> str:
-    """Write a place as `regions[3].indices[1]` as a JSON pointer, below `base`."""
+    """Convert a place such as `regions[3].indices[1]` to a JSON pointer below `base`."""
     parts = _PLACE.findall(place)
     return base + "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in parts)
 
 
 def install(app: FastAPI) -> None:
-    """Let every error of an app be answered as a problem."""
+    """Make an app answer every error as a problem."""
 
     @app.exception_handler(Problem)
     async def answer_problem(_: Request, error: Problem) -> JSONResponse:
@@ -230,31 +230,31 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def answer_unexpected(request: Request, error: Exception) -> JSONResponse:
-        # The server that runs the app writes the traceback to the log, too.
+        # uvicorn logs the traceback too.
         log.error("unexpected", path=request.url.path, error=repr(error))
         return Problem("internal", "an unexpected error; the log says more").response()
 
 
 def _methods_at(request: Request) -> list[str]:
-    """List the methods of the path of a request: the router names those of one route alone."""
+    """List the methods of a request's path; the router only knows those of one route."""
     scopes = [{**request.scope, "method": method} for method in sorted(METHODS)]
     found = {
         str(scope["method"])
         for scope in scopes
         if any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
     }
-    # HEAD is answered wherever there is GET.
+    # HEAD is answered wherever GET is.
     return sorted(found | ({"HEAD"} if "GET" in found else set()))
 
 
 def _is_of_a_browser(request: Request) -> bool:
-    """Return whether a person has opened this address, not a program a path of the API."""
+    """Return whether a person opened this address in a browser; programs call API paths."""
     accepted = request.headers.get("accept", "")
     return "text/html" in accepted and not request.url.path.startswith("/v1/")
 
 
 def _of_validation(error: RequestValidationError) -> Problem:
-    """Map what pydantic says of the fields of a request."""
+    """Convert pydantic's validation errors of a request."""
     errors = []
     for found in error.errors():
         where, *path = found["loc"]

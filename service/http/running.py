@@ -1,4 +1,4 @@
-"""Run the app with uvicorn until a signal: what waits and streams is ended first."""
+"""Run the app with uvicorn until a signal, ending waiting and streaming requests first."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from nightgrid.service.http.state import Service
 from nightgrid.solvers.errors import RefusalError
 
 GRACE_S = 5
-"""How long open requests may take to end when the service is told to."""
+"""Time for open requests to end when the service stops."""
 BACKLOG = 1024
 OWN_FILES = 256
-"""Files that may be open beside connections: of the lake, of Redis, of workers."""
+"""Open files besides connections: of the lake, of Redis, of workers."""
 HEAD_BYTES = 32 * 1024
-"""Largest head of a request that comes in pieces, and what may follow a body."""
+"""Largest head of a request in pieces, and of the data after a body."""
 SWITCH_S = 0.001
-"""How long one thread keeps the interpreter while another one wants it."""
+"""Switch interval: how long one thread keeps the GIL while another one wants it."""
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's connection with bounded heads: httptools keeps heads of any size."""
+    """uvicorn's connection with bounded heads: httptools accepts heads of any size."""
 
     _unread = 0
-    """Bytes that have come since the last that were part of a body or ended a head."""
+    """Bytes received since the last ones that were part of a body or ended a head."""
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come, unless too much of it is of no use."""
+        """Receive data, unless too much of it is useless."""
         self._unread += len(data)
         super().data_received(data)
         if self._unread > HEAD_BYTES and not self.transport.is_closing():
@@ -55,29 +55,29 @@ class Connection(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which says when it has started."""
+    """uvicorn's server with a callback when it has started."""
 
     def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
         super().__init__(config)
         self._on_started = on_started
 
     def end(self) -> None:
-        """Let it end soon; any thread may call this."""
+        """Stop soon; any thread may call this."""
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, then call the callback."""
         await super().startup(sockets)
         if self.started:
-            # Threads that read and write the lake leave the event loop its turn soon.
+            # Make threads that access the lake yield to the event loop soon.
             sys.setswitchinterval(SWITCH_S)
-            # What is loaded by now stays: no collection of garbage looks at it again.
+            # Exempt everything loaded so far from garbage collection.
             gc.collect()
             gc.freeze()
             self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End, on every signal alike: a second Ctrl-C must not turn open requests into errors."""
+        """Stop gracefully on every signal: a second Ctrl-C must not break open requests."""
         super().handle_exit(sig, frame)
         self.force_exit = False
 
@@ -85,8 +85,8 @@ class Server(uvicorn.Server):
 def listen(settings: ServiceSettings) -> socket.socket:
     """Bind the address of the settings.
 
-    Raises PermanentError for an address that is none of this machine, RefusalError for a port that
-    another process has or that this one may not have.
+    Raises PermanentError for an address that this machine does not have, RefusalError for a port in
+    use or not permitted.
     """
     family, address = settings.address
     try:
@@ -94,25 +94,25 @@ def listen(settings: ServiceSettings) -> socket.socket:
     except OSError as error:
         why = os.strerror(error.errno).lower() if error.errno else str(error)
         if error.errno == errno.EADDRINUSE:
-            why += "; choose another --port, or 0 for any that is free"
+            why += "; choose another --port, or 0 for any free one"
         raise RefusalError(f"cannot listen on {settings.host}:{settings.port}: {why}") from error
 
 
 def url_of(bound: socket.socket) -> str:
-    """Write where a bound socket is reached."""
+    """Return the URL of a bound socket."""
     host, port = bound.getsockname()[:2]
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
-    """Make the server of an app: it serves until SIGINT or SIGTERM, which it raises again."""
+    """Create the server of an app: it serves until SIGINT or SIGTERM, which it raises again."""
     service: Service = app.state.service
     _allow_files(service.settings.workers.http_connections + OWN_FILES)
     config = uvicorn.Config(
         app,
         http=Connection,
         limit_concurrency=service.settings.workers.http_connections,
-        # There is nothing here to upgrade to.
+        # There is nothing to upgrade to.
         ws="none",
         log_config=None,
         access_log=False,
@@ -126,7 +126,7 @@ def make_server(app: FastAPI, on_started: Callable[[], None]) -> Server:
 
 
 def _allow_files(wanted: int) -> None:
-    """Raise the limit of open files, where it is lower and may be: each connection is one."""
+    """Raise the limit of open files, if it is lower and may be: each connection is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if resource.RLIM_INFINITY not in (soft, hard) and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))

@@ -20,13 +20,13 @@ class ServiceSettings:
     """Settings of the HTTP service. All times in seconds, sizes in bytes."""
 
     workers: Settings = field(default_factory=Settings)
-    """Those of the workers and of the lake: one set for both, so that ids of jobs agree."""
+    """Those of the workers and the lake: one set for both, so that job ids agree."""
     host: str = HOST
     """Address to listen on; beyond loopback only with keys."""
     port: int = PORT
-    """0: any that is free."""
+    """0: any free port."""
     quick_processes: int = 0
-    """Processes of the service itself, which solve small boards at once."""
+    """Processes of the service itself, which solve small boards immediately."""
 
     @property
     def is_loopback(self) -> bool:
@@ -40,7 +40,7 @@ class ServiceSettings:
 
     @property
     def address(self) -> tuple[socket.AddressFamily, tuple[str, int]]:
-        """What to bind. Raises PermanentError for a host that is no address."""
+        """Address to bind. Raises PermanentError for an invalid host."""
         try:
             family, *_, found = socket.getaddrinfo(
                 self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -56,9 +56,9 @@ class ServiceSettings:
 
     @property
     def hosts(self) -> frozenset[str] | None:
-        """The names that requests may call the service by; None for any.
+        """Host names that requests may use; None for any.
 
-        A service on loopback goes by names of loopback and by its host unless they are set.
+        A service on loopback accepts loopback names and its host, unless they are set.
         """
         given = [name.strip("[] ") for name in self.workers.http_hosts.lower().split(",")]
         if any(given):

@@ -1,4 +1,4 @@
-"""What all routes of a service share: lake, settings, connections, and what waits for jobs."""
+"""Shared state of a service's routes: lake, settings, connections, caches."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from nightgrid.service.http.solves.small_boards import SmallBoards
 from nightgrid.service.http.solves.views import Views
 
 REPLIES_MAX, REPLIES_S = 1024, 60.0
-"""Replies that are kept in memory, and how long: retention may drop the answer meanwhile."""
+"""Cached replies, and their lifetime, since retention may drop the answer meanwhile."""
 
 
 class Service:
-    """One service: made with its app, opened and closed by its lifespan."""
+    """One service: created with its app, opened and closed by its lifespan."""
 
     lake: Lake
-    """Thread-safe, as are all of these but `small_boards` and `access`."""
+    """Thread-safe, like all of these but `small_boards` and `access`."""
     queue: Callable[[], QueueSnapshot]
     """Takes a snapshot of the queue, at most one every SNAPSHOT_S."""
     views: Views
@@ -42,12 +42,12 @@ class Service:
         self.settings = settings
         self.access = Access(lambda: self.lake, required=settings.wants_keys)
         self.replies: TTLCache[bytes, Response] = TTLCache(REPLIES_MAX, REPLIES_S)
-        """Replies that are final, by the digest of the body that asked; for the event loop."""
+        """Final replies by the digest of the request body; for the event loop only."""
         self.is_stopping: Callable[[], bool] = lambda: False
-        """Return whether requests that wait or stream have to end now."""
+        """Returns whether requests that wait or stream have to end now."""
 
     async def open(self) -> None:
-        """Open what the routes use. Raises PermanentError for a lake that cannot be one."""
+        """Open the resources of the routes. Raises PermanentError for an invalid lake."""
         settings = self.settings.workers
         self.lake = lake = Lake.open(settings.lake)
         snapshots: TTLCache[Any, QueueSnapshot] = TTLCache(1, SNAPSHOT_S)
@@ -65,7 +65,7 @@ class Service:
 
 
 async def service_of(request: Request) -> Service:
-    """Find the service that a request came to."""
+    """Return the service of a request."""
     service: Service = request.app.state.service
     return service
 

@@ -1,1 +1,1 @@
-"""What is said on the command line, as values that commands share."""
+"""Options of the command line, as values that commands share."""

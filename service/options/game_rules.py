@@ -1,4 +1,4 @@
-"""The rules of games that a person switches: --rule and --lexicon, and what becomes of them."""
+"""The rules of games set by --rule and --lexicon, and games bound to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RULES: Mapping[str, Mapping[str, GameOption]] = {
     }
     for name in dict.fromkeys(mine.name for plug in ALL.values() for mine in plug.rule_options)
 }
-"""Every rule that may be switched, by its name, with what it is in each game that has it."""
+"""Every switchable rule by name, with its option in each game that has it."""
 _YES_NO = {"yes": True, "true": True, "no": False, "false": False}
 
 RuleTexts = Annotated[
@@ -45,7 +45,7 @@ Lexicon = Annotated[
 
 
 def read_rules(texts: Sequence[str] | None, lexicon: str | None = None) -> GameRules:
-    """Read --rule and --lexicon. Raises PermanentError for what is a rule of no game."""
+    """Parse --rule and --lexicon. Raises PermanentError for a rule that no game has."""
     said = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
@@ -59,7 +59,7 @@ def read_rules(texts: Sequence[str] | None, lexicon: str | None = None) -> GameR
 
 
 def rule_value(name: str, text: str) -> Any:
-    """Convert a value to the type of its rule; games agree on that type."""
+    """Convert a value to the type of its rule, on which all games agree."""
     kind = next(iter(RULES[name].values())).kind
     values = {choice: choice for choice in get_args(kind)} or (_YES_NO if kind is bool else None)
     try:
@@ -71,10 +71,10 @@ def rule_value(name: str, text: str) -> Any:
 
 
 class GameRules:
-    """What a person said about the rules; what was not said is the game's own rule."""
+    """The given rules; others keep the game's default."""
 
     def __init__(self, lexicon: str | None = None, **said: Any) -> None:
-        """Take the path of the word list to play with, and rules of RULES by name."""
+        """Take the path of a word list, and rules of RULES by name."""
         self.lexicon = lexicon
         self.said: Said = said
         self._bound: dict[tuple[str, bool, bool], Game[Any, Any]] = {}
@@ -90,9 +90,9 @@ class GameRules:
                 raise OptionError(f"{name} is for {titles(list(RULES[name]))}; {others}", name)
 
     def rules(self, game: str) -> str:
-        """Write the rules of a game in one line, "" for a game without.
+        """Return the rules of a game in one line, "" if it has none.
 
-        Raises OptionError for a rule that the game does not have, or has no such value for.
+        Raises OptionError for a rule that the game does not have, or an invalid value of one.
         """
         self._check([game])
         plug = service_plug(game)
@@ -108,7 +108,7 @@ class GameRules:
     def among(self, games: Sequence[str]) -> list[GameRules]:
         """Return, for each of several games, the rules that it has.
 
-        Raises OptionError for what none of them has.
+        Raises OptionError for a rule that none of them has.
         """
         self._check(games)
         return [
@@ -127,13 +127,12 @@ class GameRules:
         clue: str | None = None,
         words: Words | None = None,
     ) -> tuple[Any, Game[Any, Any]]:
-        """Bind a game to the rules and to an ask, and a game of words to the words for a puzzle.
+        """Bind a game to the rules and to an ask, and a word game to the words for a puzzle.
 
-        Returns the puzzle with what was said of it rather than of the rules, and with its clue
-        where the ask depends on it, and the game. A puzzle that brings its own words is played with
-        these unless a lexicon or `words` are given. A game is bound once. Raises PermanentError for
-        rules or words that the game does not have, a word list that cannot be read, or a puzzle
-        whose board cannot be so.
+        Returns the puzzle with the options that belong to it rather than to the rules, and with its
+        clue if the ask depends on it, and the game. A puzzle's own words are used unless a lexicon
+        or `words` are given. A game is bound once. Raises PermanentError for rules or words that
+        the game does not have, an unreadable word list, or options that do not fit the board.
         """
         from nightgrid.archive.words.binding import bind_game, lexicon_for
 

@@ -1,4 +1,4 @@
-"""The option --svg: whether there is one picture, whether its file can be written, writing it."""
+"""The option --svg: reject several pictures and unwritable files, and write the file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SvgFile = Annotated[
 
 
 def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterable[Found]:
-    """Refuse a second puzzle where there is one file for a picture.
+    """Reject a second puzzle if there is one file for a picture.
 
-    What is refused is refused before anything is done.
+    Rejects it before anything is done.
     """
     from nightgrid.archive.payloads.published import Published
 
@@ -44,9 +44,9 @@ def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterable[Found]:
 
 
 def check_picture(path: Path | None) -> None:
-    """Raise PermanentError for a file that cannot be written, or is named like another picture.
+    """Raise PermanentError for an unwritable file, or one named like another format.
 
-    None is no picture.
+    None means no picture.
     """
     if path is None:
         return
@@ -55,11 +55,11 @@ def check_picture(path: Path | None) -> None:
         expected = "expected a name that ends with .svg"
         raise PermanentError(f"--svg {path}: pictures are SVG, not {kind}; {expected}")
     if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise PermanentError(f"--svg {path} is no file that can be written")
+        raise PermanentError(f"--svg {path} is not a writable file")
 
 
 def write_file(path: Path, text: str, option: str) -> None:
-    """Write the file that an option names. Raises PermanentError where that fails."""
+    """Write the file of an option. Raises PermanentError if that fails."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Read puzzles from files, folders, standard input or a lake, whatever game they are of."""
+"""Read puzzles of any game from files, folders, standard input or a lake."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
 MAX_INPUT_BYTES = 16 * 1024**2
-"""Larger inputs are refused: a published payload has about 6,000 bytes."""
+"""Larger inputs are rejected: a published payload has about 6,000 bytes."""
 STDIN = "-"
 LETTER_BOXED = "letterboxed"
-"""The game whose boards a person may type by their sides."""
+"""The game whose boards may be typed by their sides."""
 BOARDS = "a payload or a puzzle"
-"""What the files hold that boards are read from; a reference may stand in their place."""
+"""Content of the files, for messages; references may take their place."""
 PAYLOAD_SUFFIX = ".json"
-"""How the names of payloads in a folder end."""
+"""Suffix of the names of payloads in a folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A puzzle, or what is wrong with it."""
+    """A puzzle, or a fault."""
 
     source: str
-    """The name of the file it stands in, or the reference that names it."""
+    """The name of its file, or its reference."""
     game: str
-    """"" where nothing tells the game of a fault."""
+    """"" for a fault of an unknown game."""
     item: Published | Fault
 
 
@@ -49,13 +49,12 @@ def read_sources(
     """Read every puzzle of every file, folder or reference.
 
     No file, and the file "-", mean standard input. A file of one object a line holds as many
-    payloads. What is neither a file nor a folder and looks
-    like a reference (nightgrid.archive.lookup.reference) is looked up in a lake: `lake`, or that of
-    the settings. Of a folder all payloads are read, in the order of their names. `game` None: the
-    game is told by what the file holds. With `levels`, only puzzles of these are given, in whatever
-    case they are named, and a file that lacks one of them is a fault. What cannot be read or found
-    is a fault. `sides` is a board that a person has typed. Raises PermanentError for a typed board
-    next to files.
+    payloads. An argument that is neither a file nor a folder and looks like a reference
+    (nightgrid.archive.lookup.reference) is looked up in a lake: `lake`, or that of the settings.
+    All payloads of a folder are read, sorted by name. With `game` None, the game is detected. With
+    `levels`, only puzzles of these levels are returned, case-insensitively, and a file that lacks
+    one of them is a fault. Anything unreadable or missing is a fault. `sides` is a typed board.
+    Raises PermanentError for a typed board together with files.
     """
     if sides is not None:
         yield _typed(sides, files, levels, game)
@@ -75,7 +74,7 @@ def read_sources(
 
 
 def is_reference(text: str) -> bool:
-    """Return whether an argument names puzzles of a lake; a file of that name goes before."""
+    """Return whether an argument names puzzles of a lake; a file of that name takes precedence."""
     if text == STDIN or not looks_like_reference(text):
         return False
     try:
@@ -87,7 +86,8 @@ def is_reference(text: str) -> bool:
 def payloads_of(file: str) -> list[str]:
     """List the payloads of a folder in order: its own, or those of sub-folders named after games.
 
-    Anything but a folder is listed as it is. Raises PermanentError for a folder without a payload.
+    Anything but a folder is returned as it is. Raises PermanentError for a folder without a
+    payload.
     """
     folder = Path(file)
     if file in ("", STDIN) or not folder.is_dir():
@@ -122,18 +122,18 @@ def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Fou
 
 
 def _short(name: str) -> str:
-    """Name a file in messages by its own name, since a whole path would be cut short there.
+    """Return a short name of a file for messages, where a long path would be truncated.
 
-    Sub-folders named after games hold files of the same names, and stand before them.
+    Files in sub-folders named after games have equal names, so the sub-folder is included.
     """
     path = Path(name)
     return f"{path.parent.name}/{path.name}" if path.parent.name in GAMES else path.name
 
 
 def _payload_lines(data: bytes) -> list[bytes]:
-    """Divide an input of which every line begins an object, as `nightgrid generate` writes it.
+    """Split an input in which every line starts an object, as `nightgrid generate` writes it.
 
-    An object that is spread over lines has none but the first begin with a brace in column 1.
+    In an object that spans lines, only the first starts with a brace in column 1.
     """
     lines = data.splitlines()
     several = len(lines) > 1 and all(line.startswith(b"{") for line in lines)
@@ -167,7 +167,7 @@ def _lost(source: str, game: str, rule: str, error: PermanentError) -> Found:
 
 
 def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | None) -> Found:
-    """Read the sides of a board of Letter Boxed, with commas or spaces between them."""
+    """Parse the sides of a typed board of Letter Boxed, separated by commas or spaces."""
     from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
     if files or levels or game not in (None, LETTER_BOXED):
@@ -177,7 +177,7 @@ def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | 
     item: Published | Fault
     texts = tuple(re.split(r"\s*,\s*|\s+", sides.strip()))
     if len(texts) == 1 and len(texts[0]) > 1:
-        # A board of one side has no chain, which is an answer to a question not meant.
+        # A board of one side has no chain; the answer would be to a question nobody meant.
         detail = f"'{shown(texts[0])}' is one side; expected several, such as TAP,ERD,NIL,YCO"
         return Found(source=sides, game=LETTER_BOXED, item=input_fault("shape", detail, "--sides"))
     try:
@@ -188,9 +188,10 @@ def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | 
 
 
 def read_input(file: str, what: str) -> tuple[bytes, str]:
-    """Read a file, or standard input for "-", and what messages call it; `what` it is to hold.
+    """Read a file, or standard input for "-"; return its bytes and its name for messages.
 
-    Raises PermanentError for one that cannot be read or is larger than MAX_INPUT_BYTES.
+    `what` is its expected content. Raises PermanentError if it is unreadable or larger than
+    MAX_INPUT_BYTES.
     """
     try:
         if file == STDIN:
@@ -214,7 +215,7 @@ def read_input(file: str, what: str) -> tuple[bytes, str]:
 
 
 def _meant(file: str, error: Exception) -> str:
-    """Describe what else an argument may have been meant to be that is no file."""
+    """Suggest what an argument that is not a file may have meant."""
     if not isinstance(error, FileNotFoundError) or Path(file).suffix or "/" in file:
         return ""
     return "; a puzzle of a lake is GAME/DATE or GAME/DATE/LEVEL"
@@ -223,10 +224,10 @@ def _meant(file: str, error: Exception) -> str:
 def _chosen(
     found: Sequence[Published | Fault], levels: Sequence[str], name: str
 ) -> Iterator[Published | Fault]:
-    """Leave the puzzles of some levels, and report those that are missing."""
+    """Keep only the puzzles of some levels, and report missing levels."""
     whole = [item for item in found if isinstance(item, Fault) and item.level is None]
     present = [item.level for item in found if item.level is not None]
-    # Why the file could not be read is the answer to why a level is missing.
+    # If the file is unreadable, that explains the missing level.
     for level in () if whole else levels:
         if level not in present:
             has = f"expected one of {', '.join(present)}" if present else "it names no levels"

@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 SETTINGS_PREFIX = "NIGHTGRID_"
 SETTINGS_FILE = "nightgrid.toml"
-"""Where neither a variable begins so nor this file lies, every setting is its default."""
+"""Without this file and without variables of this prefix, every setting has its default."""
 
 
 def one_of(names: Sequence[str]) -> str:
-    """Write names as in a sentence: "a, b or c"."""
+    """Join names for a sentence: "a, b or c"."""
     *most, last = names
     return f"{', '.join(most)} or {last}" if most else last
 
 
 def game_name(text: str) -> str:
-    """Read the name of a game. Raises PermanentError for one that is none."""
+    """Validate the name of a game. Raises PermanentError for an unknown one."""
     if text not in GAMES:
         raise PermanentError(f"--game is {text!r:.40}; expected one of {', '.join(GAMES)}")
     return text
 
 
 def date_of(option: str) -> Callable[[str], dt.date]:
-    """Return what reads YYYY-MM-DD, and raises a PermanentError that names the option."""
+    """Return a parser of YYYY-MM-DD, which raises a PermanentError that names the option."""
 
     def read(text: str) -> dt.date:
         from nightgrid.archive.payloads.envelopes import iso_date
@@ -88,7 +88,7 @@ Files = Annotated[
     typer.Argument(
         metavar="FILE|REFERENCE",
         help="Payloads or puzzles, folders of payloads, or puzzles of the lake: "
-        "GAME/DATE[/LEVEL], or a puzzle id or its beginning. '-' or nothing: standard input.",
+        "GAME/DATE[/LEVEL], or a puzzle id or a prefix of one. '-' or nothing: standard input.",
     ),
 ]
 Levels = Annotated[
@@ -185,17 +185,17 @@ Inline = Annotated[
     bool, typer.Option("--inline", help="Solve in this process, with no server and no workers.")
 ]
 Plain = Annotated[
-    bool, typer.Option("--no-prefect", help="Run without Prefect, though it is installed.")
+    bool, typer.Option("--no-prefect", help="Run without Prefect, even if it is installed.")
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show every figure, and where the tables lie.")
+    bool, typer.Option("--verbose", "-v", help="Show every figure, and where the tables are.")
 ]
 RetryOption = Annotated[
     Retry | None,
     typer.Option(
         "--retry",
         metavar="poison|over_budget|invalid|all",
-        help="Solve again, within the same budget, what earlier runs gave up for this reason.",
+        help="Retry, within the same budget, jobs that earlier runs gave up for this reason.",
     ),
 ]
 LakeOption = Annotated[
@@ -219,10 +219,10 @@ def chosen_ask(
     rank: bool = False,
     other: str | None = None,
 ) -> Ask | None:
-    """Read which answer is wanted from the options that say so, of which one at most is given.
+    """Return the ask of the options, of which at most one may be given.
 
-    `other` is an option that wants something else than an ask. Returns None when no ask is given.
-    Raises PermanentError when several are, or when --limit stands without --all.
+    `other` is an option for something other than an ask. Returns None if no ask is given. Raises
+    PermanentError if several are, or for --limit without --all.
     """
     asks = {
         "--ask": ask,
@@ -248,11 +248,11 @@ def check_order(since: dt.date | None, until: dt.date | None) -> None:
 
 
 def read_settings(*, writes: bool = True, **given: Any) -> Settings:
-    """Read the settings; options that are not None go before environment and file.
+    """Load the settings; options that are not None override environment and file.
 
-    Commands that take a lake give `lake`, perhaps None: a place where none can lie is refused, and
-    one that may not be written unless the command only reads (`writes` is False).
-    Raises PermanentError that names the option, variable or key of every wrong value.
+    Commands that take a lake pass `lake`, maybe None: an invalid location is rejected, and so is a
+    read-only one unless the command only reads (`writes` is False). Raises PermanentError that
+    names the option, variable or key of every invalid value.
     """
     if given.get("lake") == "":
         raise PermanentError("--lake is empty; expected a folder or a URL")
@@ -260,7 +260,7 @@ def read_settings(*, writes: bool = True, **given: Any) -> Settings:
 
     settings = load_settings(**given)
     if settings.log_format:
-        # Not loaded without need: a command that logs nothing starts sooner.
+        # Imported only if needed: a command that logs nothing starts sooner.
         from nightgrid.workers.logs import use_format
 
         use_format(settings.log_format)
@@ -271,14 +271,14 @@ def read_settings(*, writes: bool = True, **given: Any) -> Settings:
         other = name_of_others(settings.lake) if writes else None
         if other is not None:
             note(
-                f"warning: {settings.lake} is no lake yet and holds other files, such as {other}: "
-                "a lake is made beside them; --lake or NIGHTGRID_LAKE names another folder"
+                f"warning: {settings.lake} is not a lake yet, and holds files such as {other}: "
+                "a lake is created next to them; --lake or NIGHTGRID_LAKE names another folder"
             )
     return settings
 
 
 def check_is_there(settings: Settings) -> None:
-    """Raise PermanentError where there is no lake; of a bucket nothing is asked."""
+    """Raise PermanentError if there is no lake; buckets are not checked."""
     from nightgrid.archive.lake.location import is_missing
 
     if is_missing(settings.lake):
@@ -290,11 +290,11 @@ def check_is_there(settings: Settings) -> None:
 def default_budget() -> Budget:
     """Return the budget of the settings.
 
-    Where nothing is set it is the one of the solvers, so that a solve of one board need not wait
-    for the library that reads settings.
+    If nothing is set, it is the solvers' default, so that solving one board need not wait for the
+    settings library.
     """
     is_set = any(name.upper().startswith(SETTINGS_PREFIX) for name in os.environ)
-    # Not Path.exists, which raises where the current folder may not be entered.
+    # Not Path.exists, which raises if the current folder is not accessible.
     if is_set or os.path.exists(SETTINGS_FILE):  # noqa: PTH110
         return read_settings().budget
     return Budget()
@@ -308,7 +308,7 @@ def run_options(
     rank: bool = False,
     writes: bool = True,
 ) -> dict[str, Any]:
-    """Return what solves a run, and where, as flow settings; `writes` as for `read_settings`."""
+    """Return the flow settings of a run, how and where it is solved; see `read_settings`."""
     executor = "inline" if inline else "celery"
     given: dict[str, Any] = {"batch_processes": processes, "rank": rank or None}
     return {"executor": executor, "workers": read_settings(lake=lake, writes=writes, **given)}

@@ -18,17 +18,17 @@ from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game, game_plug
 
 BOARDS_MAX = 12
-"""Boards of one game that are drawn."""
+"""Most boards of one game that are drawn."""
 
 
 def drawn_boards(lake: Lake, figures: Figures, of: Figures) -> tuple[list[dict[str, Any]], int]:
-    """Draw the new boards of a game, at most BOARDS_MAX, and tell how many are not drawn.
+    """Draw the new boards of a game, at most BOARDS_MAX; also return how many are left out.
 
-    Without new ones those of its last date are drawn. A board has its name, clue, `svg`, whether
-    there is a solution on it, and its `row` of counts by date.
+    Without new ones, those of its last date are drawn. A board has its name, clue, `svg`, whether
+    it shows a solution, and its `row` of counts by date.
     """
     new = {(date, level) for name, date, level in figures["new"] if name == of["name"]}
-    # A date has at least one board, so that more dates are not looked up.
+    # A date has at least one board, so no more dates are looked up.
     dates = sorted({date for date, _ in new} or {of["last"]}, reverse=True)[:BOARDS_MAX]
     boards = [place for place in _on_dates(lake, of, dates).items() if not new or place[0] in new]
     boards.sort(key=lambda place: place[0][0], reverse=True)
@@ -74,7 +74,7 @@ def _draw(lake: Lake, boards: Sequence[tuple[Board, Row]]) -> list[dict[str, Any
 
 
 def _found(lake: Lake, board: Board) -> Any | None:
-    """Find a solution that a night has left of a board without a published one."""
+    """Return a solution from a night, for a board without a published one."""
     plug = game_plug(board.game)
     if plug.words:
         return None

@@ -1,7 +1,7 @@
 """Charts of a report as SVG: dots over dates, columns of a distribution, a calendar.
 
-They are drawn here and not by a plotting library because a page that allows no inline styles can
-show them only if colours are classes: so they follow the reader's light or dark theme as well.
+They are drawn here and not by a plotting library because a page that forbids inline styles needs
+classes for colours, which then follow the reader's light or dark theme too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 from nightgrid.service.drawing.svg import element
 
 WIDTH_PX = 640
-"""Width of a chart. All sizes are units of its view box, which is drawn as wide as it may be."""
+"""Width of a chart. All sizes are units of its view box, which is scaled to the page."""
 HEIGHT_PX = 220
 LEFT_PX = 64
 RIGHT_PX = 24
@@ -28,7 +28,7 @@ DOT_PX = 3.4
 _WEEKDAYS = ((0, "Mon"), (2, "Wed"), (4, "Fri"), (6, "Sun"))
 
 Point = tuple[dt.date, float, str, str]
-"""Date, value, series and what is said of the point."""
+"""Date, value, series and tooltip of the point."""
 
 
 def dots(
@@ -67,7 +67,7 @@ def dots(
 
 
 def columns(values: Iterable[float], label: str, written: Callable[[float], str]) -> str:
-    """Draw how many values lie in each power of two, or of four where they spread far."""
+    """Draw a histogram by powers of two, or of four if values spread far."""
     logs = [math.log2(value) for value in values if value > 0]
     if not logs:
         return ""
@@ -80,7 +80,7 @@ def columns(values: Iterable[float], label: str, written: Callable[[float], str]
 
 
 def bars(counts: Sequence[tuple[str, int]], label: str, *, every: int = 1) -> str:
-    """Draw a column for each name, and every so many names; "" where all counts are 0."""
+    """Draw a column for each name, labelling every `every`-th; "" if all counts are 0."""
     wide, high = 320, 150
     most = max(n for _, n in counts)
     if not most:
@@ -139,7 +139,7 @@ def _text(chart: ET.Element, x: float, y: float, text: str, anchor: str) -> None
 
 
 def short(value: float) -> str:
-    """Write a number in few characters: 950, 12 k, 3.4 M, 1e12."""
+    """Format a number briefly: 950, 12 k, 3.4 M, 1e12."""
     if value >= 1e15:
         return f"1e{math.floor(math.log10(value))}"
     for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):

@@ -1,8 +1,7 @@
 """What a report shows, read from a lake: figures of a window of days, and totals of all before.
 
-Tables for people are read (editions, counts, ranks, rankings), which have a row for each date and
-level, and never the results of jobs: a report costs the same however many boards corpora have
-brought.
+It reads the tables for people (editions, counts, ranks, rankings), which have a row for each date
+and level, and never the results of jobs: the size of corpora does not slow a report down.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ QUARANTINE_ROWS_MAX = 30
 CONTRADICTION_ROWS_MAX = 30
 CHANGES_MAX = 40
 SHOWN = "shown"
-"""Step of the state: figures of the last two nights, for the comparison of the next report."""
+"""Step of the state: figures of the last two nights, to compare with the next report."""
 RANKING_COLUMNS = ("game", "ranker", "official_place", "confidence", "seconds", "miss")
-"""What is read of the view of rank accuracy."""
+"""Columns of the view of rank accuracy."""
 Row = Mapping[str, Any]
 Figures = Mapping[str, Any]
-"""What a report shows next to boards, or what it shows of one game: by the names of `report.html`.
-Counts and changes are of all time; `rows`, `revised` and `quarantined` of the game's window."""
+"""Figures of a report apart from boards, or of one game, by their names in `report.html`. Counts
+and changes are of all time; `rows`, `revised` and `quarantined` of the game's window."""
 
 
 def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
@@ -80,9 +79,9 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
 
 
 def _contradictions(lake: Lake, revisions: pa.Table) -> dict[str, Any]:
-    """List the answers that contradict one another, with the board that each is about.
+    """List the contradicting answers, with their boards.
 
-    Results are read only where the last comparisons have found some.
+    Results are read only if the last comparisons have found some.
     """
     if not any(contradicted_count(lake, game) for game in games_kept()):
         return {"contradictions": [], "contradiction_count": 0}
@@ -103,7 +102,7 @@ def _game(lake: Lake, name: str, since: dt.date | None, tables: Sequence[pa.Tabl
     )
     ends = pc.min_max(revisions.column("date")).as_py()
     first, last = ends["min"], ends["max"]
-    # Archives of games end on different days, and a window without a board shows nothing.
+    # Archives of games end on different days, and a window without boards shows nothing.
     since = max(min(since or last - dt.timedelta(days=DAYS - 1), last), first)
     within = counts.filter(pc.greater_equal(counts.column("date"), since))
     status = counts.column("status")
@@ -146,7 +145,7 @@ def _ended(night: Row) -> dt.datetime | None:
 
 
 def _changed(lake: Lake, figures: Figures, revisions: pa.Table) -> dict[str, Any]:
-    """Describe what has changed since the report of the night before, and name the new boards."""
+    """Describe what has changed since the last night's report, and list the new boards."""
     earlier = {
         of["name"]: nights[-1] for of in figures["games"] if (nights := _earlier(lake, figures, of))
     }
@@ -166,7 +165,7 @@ def _changed(lake: Lake, figures: Figures, revisions: pa.Table) -> dict[str, Any
 
 
 def keep(lake: Lake, figures: Figures) -> None:
-    """Save the figures of this night and the one before, for the comparison of the next report."""
+    """Save the figures of this night and the one before, to compare with the next report."""
     for of in figures["games"]:
         now = {"ended_at": _this(figures), **_counted(of), "answers": _answers(of)}
         nights = [*_earlier(lake, figures, of)[-1:], now]
@@ -174,7 +173,7 @@ def keep(lake: Lake, figures: Figures) -> None:
 
 
 def _earlier(lake: Lake, figures: Figures, of: Figures) -> list[Row]:
-    """Read the nights of a game that ended before this one."""
+    """Read the nights of a game before this one."""
     nights = (read_state(lake, of["name"], SHOWN) or {}).get("nights", [])
     return [night for night in nights if night["ended_at"] != _this(figures)]
 
@@ -194,7 +193,7 @@ def _counted(of: Figures) -> dict[str, int]:
 
 
 def reference_of(row: Row) -> str:
-    """Name the board of a row as commands take it: GAME/DATE/LEVEL."""
+    """Return the reference of a row's board: GAME/DATE/LEVEL."""
     return reference_text(row["game"], row["date"], row["level"])
 
 
@@ -210,7 +209,7 @@ def _answers(of: Figures) -> dict[str, list[str | None]]:
 
 
 def _changes(now: Figures, before: Row, since: dt.datetime) -> Iterator[str]:
-    """Describe what differs between two nights of a game, of which one ended at `since`."""
+    """Describe the differences between two nights of a game; the first ended at `since`."""
     for key, present in _counted(now).items():
         more = present - int(before.get(key, 0))
         if more:

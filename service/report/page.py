@@ -1,6 +1,6 @@
-"""Write the report of a lake as one HTML file: its style is inside, and it loads nothing.
+"""Write the report of a lake as one self-contained HTML file.
 
-The text is in the template `report.html`; what it shows is in `figures`, `boards` and `charts`.
+The text is in the template `report.html`; its data are from `figures`, `boards` and `charts`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nightgrid.service.terminal.console import duration, sentence_of
 from nightgrid.solvers.sentences import plural
 
 PAGE = "index.html"
-"""Name of a report in a folder."""
+"""File name of a report in a folder."""
 RANKS_SHOWN = 10
 _HERE = Path(__file__).parent
 _FONTS = {
@@ -48,9 +48,9 @@ def report_text(lake: Lake, since: dt.date | None = None) -> str | None:
 def write_report(
     lake: Lake, since: dt.date | None = None, folder: Path | None = None
 ) -> str | None:
-    """Write the report into the lake, or into a folder, which is made; return its location.
+    """Write the report into the lake, or into a folder, which is created; return its location.
 
-    Nothing waits for the disk: a report that is lost is made again.
+    The file is not synced: a lost report can be written again.
     """
     text = report_text(lake, since)
     if text is None:
@@ -115,7 +115,7 @@ def _templates() -> Environment:
 
 @cache
 def _page_style() -> str:
-    """Return the style sheet with its fonts inside, and the colours of boards."""
+    """Return the style sheet with embedded fonts, and the colours of boards."""
     folder = _HERE.parent / "web" / "static" / "fonts"
     fonts = "".join(
         f'@font-face{{font-family:"{name}";font-weight:200 800;font-display:swap;'
@@ -134,7 +134,7 @@ def _page_style() -> str:
 def _game(lake: Lake, figures: Figures, of: Figures) -> dict[str, Any]:
     """Draw the boards and charts of a game; a chart without data is ""."""
     boards, left = drawn_boards(lake, figures, of)
-    # A board is drawn once: what names it leads there.
+    # Draw a board only once, in the first list that has it.
     names = {board["name"] for board in boards}
     hardest = [board for board in hardest_boards(lake, of) if board["name"] not in names]
     there = {str(row["level"]) for row in of["rows"]}
@@ -174,7 +174,7 @@ def _dots(of: Figures, column: str, text: Any) -> list[charts.Point]:
 
 
 def _days(of: Figures) -> dict[dt.date, tuple[str, str]]:
-    """Return what became of each day's boards in the window: a class, and words."""
+    """Return the state of each day's boards in the window: a class and a tooltip."""
     revised = {row["date"] for row in of["revised"]}
     days: dict[dt.date, tuple[str, str]] = {}
     by_day: dict[dt.date, list[str]] = {}
@@ -192,7 +192,7 @@ def _days(of: Figures) -> dict[dt.date, tuple[str, str]]:
 
 
 def _ranks(of: Figures) -> list[dict[str, Any]]:
-    """Return where published solutions stand among the best covers, and for each ranker."""
+    """Return the places of published solutions among the best covers, and for each ranker."""
     plug = ranking_plug()
     found = [_places(of, of["ranks"], "")] if of["ranks"] else []
     for ranker, rows in of["rankings"].items():
@@ -230,7 +230,7 @@ def _board_name(row: Row) -> str:
 
 
 def _answer(row: Row) -> str:
-    """Write how many solutions a board has, or the status of its job."""
+    """Format the number of solutions of a board, or the status of its job."""
     if row["count"] is not None:
         return plural(int(row["count"]), "solution")
     return str(row["status"]).replace("_", " ")

@@ -1,1 +1,1 @@
-"""What a terminal shows: answers, notes, progress, exit codes."""
+"""Terminal output: answers, notes, progress, exit codes."""

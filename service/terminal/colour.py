@@ -1,7 +1,6 @@
-"""Whether a stream gets colours, and the console of rich that writes to it.
+"""Decide whether a stream gets colours, and create rich's console for it.
 
-NO_COLOR and FORCE_COLOR of the environment decide, neither of which counts when it is empty; else
-colours go to terminals alone.
+NO_COLOR and FORCE_COLOR decide if not empty; otherwise only terminals get colours.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPED_WIDTH_CHARS = 100
-"""Tables are laid out for this width when the output is no terminal."""
+"""Width of tables if the output is not a terminal."""
 
 
 def coloured(stream: TextIO) -> bool:
@@ -27,14 +26,14 @@ def coloured(stream: TextIO) -> bool:
 
 
 def _colours() -> Literal["truecolor", "256"]:
-    """Return how many colours there are: rich takes 16 for many a terminal of 256."""
+    """Return the colour system: rich assumes 16 colours for many terminals with 256."""
     return "truecolor" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else "256"
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Make the console of rich for a stream, standard output unless told otherwise.
+    """Create rich's console for a stream, by default standard output.
 
-    One without colours writes no escape codes but those that move the cursor of a terminal.
+    Without colours it only writes escape codes that move the cursor of a terminal.
     """
     from rich.console import Console
 

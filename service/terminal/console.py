@@ -1,4 +1,4 @@
-"""What a command writes and how it ends: answers, notes, tables."""
+"""Output of commands: answers, notes, tables."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def prepare_streams() -> bool:
-    """Replace characters that a terminal cannot show; return whether answers can be written.
+    """Replace characters that the terminal cannot show; return whether answers can be written.
 
-    They cannot where the process was started with standard output closed.
+    They cannot if the process was started with standard output closed.
     """
     has_output = sys.stdout is not None
     for name in ("stdout", "stderr"):
@@ -38,9 +38,9 @@ def prepare_streams() -> bool:
 
 @contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end what is under way as Ctrl-C does."""
+    """Make SIGTERM interrupt the body as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
-        # The main thread has the signals.
+        # Signals only go to the main thread.
         yield
         return
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -51,17 +51,17 @@ def sigterm_as_interrupt() -> Iterator[None]:
 
 
 def emit(value: Mapping[str, Any]) -> None:
-    """Write one JSON object as one line of standard output, at once."""
+    """Print one JSON object as one line, and flush."""
     print(json_line(value), flush=True)
 
 
 def emit_start(head: Mapping[str, Any], key: str) -> None:
-    """Begin a JSON object whose list under `key` is too long to hold."""
+    """Start a JSON object whose list under `key` is too long to hold."""
     sys.stdout.write(f"{json_line(head)[:-1]},{json_line(key)}:[")
 
 
 def emit_text(text: str, *, first: bool) -> None:
-    """Write one item of that list, which is JSON already."""
+    """Print one item of that list, which is JSON already."""
     sys.stdout.write(text if first else f",{text}")
 
 
@@ -71,17 +71,17 @@ def emit_end(tail: Mapping[str, Any]) -> None:
 
 
 def json_line(value: Any) -> str:
-    """Write a value as JSON in one line."""
+    """Return a value as one line of JSON."""
     return json.dumps(value, separators=(",", ":"))
 
 
 def say(text: str = "") -> None:
-    """Write a line for people to standard output."""
+    """Print a line for people to standard output."""
     print(text)
 
 
 def say_attention(sections: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Write what needs attention: headings, each with its lines below it."""
+    """Print what needs attention: headings, each followed by its lines."""
     for heading, lines in sections:
         say()
         say(heading)
@@ -90,19 +90,19 @@ def say_attention(sections: Sequence[tuple[str, Sequence[str]]]) -> None:
 
 
 def say_end(paths: Mapping[str, str]) -> None:
-    """Write where the Parquet lies that a job wrote."""
+    """Print the paths of the Parquet files that a job wrote."""
     say()
-    say("The Parquet lies in:")
+    say("The Parquet files are in:")
     width = max((len(name) for name in paths), default=0)
     for name, path in paths.items():
         say(f"  {name:<{width}}  {path}")
 
 
 def say_drawing(drawing: Text, most: int | None = None) -> None:
-    """Write a drawing to standard output, in colour where there is colour.
+    """Print a drawing, in colour if the output has colours.
 
-    A board that is wider than the terminal, or than `most` characters, would be torn: a sentence
-    replaces it. What is listed below it, after an empty line, is written all the same.
+    A board wider than the terminal, or than `most` characters, would be broken: a sentence replaces
+    it. The list below it, after an empty line, is printed all the same.
     """
     if most is None and sys.stdout.isatty():
         most = shutil.get_terminal_size().columns
@@ -126,18 +126,18 @@ def _fitted(drawing: Text, most: int) -> Text:
 
 
 def sentence_of(clause: str) -> str:
-    """Write a clause as a sentence of its own: with a capital, and a full stop."""
+    """Turn a clause into a sentence: with a capital letter and a full stop."""
     return f"{clause[0].upper()}{clause[1:]}."
 
 
 def note(text: str) -> None:
-    """Write a line for people to standard error: progress, warnings, errors."""
+    """Print a line for people to standard error: progress, warnings, errors."""
     sys.stdout.flush()
     print(text, file=sys.stderr, flush=True)
 
 
 def complain(text: str) -> None:
-    """Write an error as one line to standard error."""
+    """Print an error as one line to standard error."""
     said = " ".join(text.split())
     if not coloured(sys.stderr):
         note(f"nightgrid: {said}")
@@ -150,11 +150,11 @@ def complain(text: str) -> None:
 
 
 def warn_of_poison(game: str, number: int) -> None:
-    """Warn before a report, on standard error, of puzzles without an answer."""
+    """Warn on standard error, before a report, of puzzles without an answer."""
     puzzles = "1 puzzle has" if number == 1 else f"{number:,} puzzles have"
     complain(
-        f"{game}: {puzzles} NO ANSWER (poison): the workers that took them died or failed. Once "
-        "what it was is mended: the same command with --retry poison"
+        f"{game}: {puzzles} NO ANSWER (poison): the workers that took them died or failed. After "
+        "fixing the cause, use the same command with --retry poison"
     )
 
 
@@ -166,10 +166,10 @@ def say_table(
     numbers: Sequence[str] = (),
     whole: int = 0,
 ) -> None:
-    """Write a table to standard output.
+    """Print a table to standard output.
 
-    Columns named in `numbers` are right-aligned, and cells of the first `whole` ones stay in one
-    line where there is room.
+    Columns in `numbers` are right-aligned, and cells of the first `whole` ones are not wrapped if
+    there is room.
     """
     from rich.table import Table
     from rich.text import Text
@@ -184,12 +184,12 @@ def say_table(
 
 
 def say_figures(rows: Sequence[Sequence[str]], title: str | None = None) -> None:
-    """Write a table of figures, each with what it counts before it."""
+    """Print a table of figures, each after its label."""
     say_table(("what", "figure"), rows, title=title, numbers=("figure",))
 
 
 def duration(ns: int) -> str:
-    """Write a time for people: 850 ns, 1.20 ms, 3.4 s."""
+    """Format a duration for people: 850 ns, 1.20 ms, 3.4 s."""
     if ns < 1_000:
         return f"{ns} ns"
     if ns < 1_000_000:

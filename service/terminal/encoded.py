@@ -1,6 +1,6 @@
 """Tables as the bytes of CSV, JSON lines, Parquet or an Arrow stream, piece by piece.
 
-Tables of one schema come one after the other, and none is held longer than it takes to write it.
+Tables of one schema are streamed, and none is held longer than it takes to write it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1_000
-"""Rows that are Python objects at once."""
+"""Most rows that are Python objects at once."""
 
 
 def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a row in the values that JSON has: a count is a whole number, a date a text."""
+    """Convert a row to JSON values: a count becomes an integer, a date a string."""
     return {name: _plain(value) for name, value in row.items()}
 
 
@@ -31,7 +31,7 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
-        # JSON has neither infinities nor what is no number.
+        # JSON has neither infinities nor NaN.
         return value if math.isfinite(value) else None
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
@@ -45,7 +45,7 @@ def _plain(value: Any) -> Any:
 
 
 def json_pieces(tables: Iterable[pa.Table]) -> Iterator[bytes]:
-    """Write one JSON object a line."""
+    """Yield one JSON object a line."""
     for table in tables:
         for batch in table.to_batches(max_chunksize=BATCH_ROWS):
             rows = map(plain_row, batch.to_pylist())
@@ -53,7 +53,7 @@ def json_pieces(tables: Iterable[pa.Table]) -> Iterator[bytes]:
 
 
 def csv_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[bytes]:
-    """Write CSV, with the names of the columns in its first line."""
+    """Yield CSV, with the names of the columns in its first line."""
     yield _csv([schema.names])
     for table in tables:
         for batch in table.to_batches(max_chunksize=BATCH_ROWS):
@@ -67,7 +67,7 @@ def _csv(rows: Iterable[Iterable[Any]]) -> bytes:
 
 
 def parquet_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[bytes]:
-    """Write one Parquet file, a row group or more for each table."""
+    """Yield one Parquet file, with one or more row groups for each table."""
     import pyarrow.parquet as pq
 
     sink = _Pieces()
@@ -79,7 +79,7 @@ def parquet_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[by
 
 
 def arrow_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[bytes]:
-    """Write a stream of Arrow's IPC format."""
+    """Yield a stream in Arrow's IPC format."""
     import pyarrow as pa
 
     sink = _Pieces()
@@ -92,7 +92,7 @@ def arrow_pieces(tables: Iterable[pa.Table], schema: pa.Schema) -> Iterator[byte
 
 
 class _Pieces(io.RawIOBase):
-    """A file that keeps what was written to it until it is taken."""
+    """A file that buffers what is written to it until it is taken."""
 
     def __init__(self) -> None:
         self._held: list[bytes] = []
@@ -111,7 +111,7 @@ class _Pieces(io.RawIOBase):
         return self._size
 
     def taken(self) -> bytes:
-        """Take what was written since the last time."""
+        """Return what was written since the last call."""
         data = b"".join(self._held)
         self._held.clear()
         return data

@@ -1,4 +1,4 @@
-"""Exit codes of the command line: what each means, and which outcome ends with which."""
+"""Exit codes of the command line: their meanings, and the code of each outcome."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from nightgrid.solvers.algebra import Status
 
 
 class Exit(enum.IntEnum):
-    """How a command ended. Over several puzzles the largest outcome counts.
+    """How a command ended. For several puzzles the largest code counts.
 
-    Of a night or a count, which is about many puzzles, the code says whether a person is needed:
-    OK, LOOK, or FAILED where not all of it is done. It does not say why, which may be several
-    things at once; the report does. So LOOK is none of the codes that say how one puzzle ended.
-    A poison puzzle, one that its workers failed at or died of as often as they may, is FAILED
-    everywhere, of whichever run it is: it has no answer, and `--retry poison` may give one.
+    For a night or a count, which is about many puzzles, the code says whether a person is needed:
+    OK, LOOK, or FAILED if not everything is done. It does not say why, since there may be several
+    reasons; the report does. So LOOK differs from all codes that say how one puzzle ended. Poison,
+    a puzzle at which its workers failed or died as often as allowed, is FAILED everywhere, in
+    whichever run: it has no answer, and `--retry poison` may find one.
     """
 
     meaning: str
 
     def __new__(cls, code: int, meaning: str) -> Self:
-        """Make a code with what it means."""
+        """Create a code with its meaning."""
         exit_ = int.__new__(cls, code)
         exit_._value_ = code
         exit_.meaning = meaning
@@ -32,7 +32,7 @@ class Exit(enum.IntEnum):
     UNSOLVABLE = 2, "a puzzle is proven to have no solution"
     BAD_INPUT = 3, "a puzzle, a file, an option or a setting is wrong"
     OVER_BUDGET = 4, "the budget ran out first"
-    LOOK = 5, "a night or a count is done, and its report names what deserves a look"
+    LOOK = 5, "a night or a count is done, and its report lists what needs attention"
     INTERRUPTED = 130, "Ctrl-C, or a signal asked the nightly job to stop"
     BROKEN_PIPE = 141, "the reader of the output went away"
 
@@ -47,12 +47,12 @@ _BY_STATUS = {
 
 
 def exit_for_many(*, poisoned: bool, needs_attention: bool) -> Exit:
-    """Name the exit code of a night or a count."""
+    """Return the exit code of a night or a count."""
     if poisoned:
         return Exit.FAILED
     return Exit.LOOK if needs_attention else Exit.OK
 
 
 def exit_for(status: Status) -> Exit:
-    """Name the exit code of one outcome."""
+    """Return the exit code of one outcome."""
     return _BY_STATUS[status]

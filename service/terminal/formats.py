@@ -1,7 +1,7 @@
-"""Tables as people and programs want them: drawn, or as CSV, JSON or Parquet, row by row.
+"""Tables for people and programs: drawn, or as CSV, JSON or Parquet, row by row.
 
-Rows come in Arrow tables, one after the other, and none is held longer than it takes to write it: a
-million rows take no more memory than some thousands.
+Rows are streamed in Arrow tables, and none is held longer than it takes to write it: a million rows
+need no more memory than some thousands.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1_000
-"""Rows of one drawn table, which is laid out when all of them are there; more rows are drawn in
+"""Most rows of one drawn table, which is laid out once it has all of them; further rows go into
 further tables."""
 
 
 class Format(StrEnum):
-    """How a table is written."""
+    """Format of a table."""
 
     TABLE = "table"
     CSV = "csv"
@@ -40,8 +40,8 @@ class Format(StrEnum):
 def chosen_format(given: Format | None, output: Path | None, *, json: bool) -> Format | None:
     """Return the format by --format, --json and the name of --output, or None.
 
-    Raises PermanentError for two formats at once, for an output that cannot be, for a table that
-    would be drawn in a file, and for Parquet, which is no text, on a terminal.
+    Raises PermanentError for two formats at once, for an invalid output, for a drawn table in a
+    file, and for Parquet, which is binary, on a terminal.
     """
     if json and given not in (None, Format.JSON):
         raise PermanentError(f"--json and --format {given} exclude one another; give one of them")
@@ -50,9 +50,9 @@ def chosen_format(given: Format | None, output: Path | None, *, json: bool) -> F
         if chosen is None:
             chosen = {f".{kind}": kind for kind in Format}.get(output.suffix.lower())
         if chosen in (None, Format.TABLE):
-            raise PermanentError(f"--output {output} wants --format csv, json or parquet")
+            raise PermanentError(f"--output {output} needs --format csv, json or parquet")
         if output.is_dir() or not output.parent.is_dir():
-            raise PermanentError(f"--output {output} is no file that can be written")
+            raise PermanentError(f"--output {output} is not a writable file")
     elif chosen is Format.PARQUET and sys.stdout.isatty():
         raise PermanentError("--format parquet is not for a terminal; add --output FILE, or a pipe")
     return chosen
@@ -66,11 +66,11 @@ def write_table(
     *,
     shown: Mapping[str, str] | None = None,
 ) -> int:
-    """Write tables of one schema one after the other; return how many rows they had.
+    """Write tables of one schema one after the other; return their number of rows.
 
-    `shown` names the columns of a drawn table, each with its heading; None: all, by their names.
-    "A|B" is what stands in A, or else in B. JSON is one object a line. A file is replaced when all
-    of it is written, and not before.
+    `shown` maps the columns of a drawn table to headings; None: all, by name. "A|B" is the value of
+    A, or else of B. JSON is one object a line. A file is only replaced once it is completely
+    written.
     """
     if form is Format.TABLE:
         return _draw(tables, schema, shown)
@@ -97,7 +97,7 @@ def write_table(
 def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str] | None) -> int:
     import pyarrow as pa
 
-    # By number: the names of a query's columns may repeat.
+    # By index, since the names of a query's columns may repeat.
     columns, headings = [[i] for i in range(len(schema))], list(schema.names)
     if shown is not None:
         columns = [[schema.names.index(name) for name in key.split("|")] for key in shown]
@@ -124,7 +124,7 @@ def _draw(tables: Iterable[pa.Table], schema: pa.Schema, shown: Mapping[str, str
 
 
 def _first(row: Sequence[Any], columns: Sequence[int]) -> Any:
-    """Return the first value that says something, of some columns of a row."""
+    """Return the first non-empty value of some columns of a row."""
     return next((row[i] for i in columns if row[i] not in (None, "")), None)
 
 

@@ -1,4 +1,4 @@
-"""How far a run is, on standard error: a moving bar on a terminal, else a line now and then."""
+"""Progress of a run on standard error: a moving bar on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from nightgrid.workers.driver.progress import Progress
 
 PIPED_EVERY_S = 30.0
-"""In a file or a pipe a long night must not become a long log."""
+"""Interval in a file or a pipe, so that a long night does not make a long log."""
 BAR_CHARS = 30
 BAR_PATIENCE_S = 1.0
-"""What is over sooner shows no bar."""
+"""Nothing is shown for work that is done sooner."""
 WARM_PATIENCE_S = 2.0
-"""Kernels that are only loaded are ready sooner."""
+"""Kernels that only have to be loaded are ready sooner."""
 READY_PATIENCE_S = 20.0
-"""A plan of a few thousand puzzles is ready sooner, together with workers for it."""
+"""A plan of a few thousand puzzles, and workers for it, are ready sooner."""
 
 
 class MovingLine:
-    """A bar and a text, from `after_s` on; where they cannot move, a line now and then."""
+    """A bar and a text, shown after `after_s`; if they cannot move, a line now and then."""
 
     def __init__(self, after_s: float = 0.0, *, transient: bool = False) -> None:
-        """Begin a line; a `transient` bar is taken away at its end."""
+        """Start a line; a `transient` bar is removed at its end."""
         self._last = ""
         self._bar: Any = None
         patience_s = after_s
@@ -39,7 +39,7 @@ class MovingLine:
             from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar
 
-            # Answers go above the bar if both are on a terminal, and else wherever they should.
+            # Answers go above the bar if both are on a terminal.
             self._bar = Bar(
                 BarColumn(BAR_CHARS),
                 TimeElapsedColumn(),
@@ -54,7 +54,7 @@ class MovingLine:
         self._next_at = time.monotonic() + patience_s
 
     def show(self, done: int, total: int | None, text: str, *, last: bool = False) -> None:
-        """Show how far it is: at the `last` time at once, else unless a line was a moment ago."""
+        """Show the progress: at once if `last`, else unless a line was printed a moment ago."""
         now = time.monotonic()
         if now < self._next_at and not last:
             return
@@ -72,16 +72,16 @@ class MovingLine:
 
 
 class ProgressLine(MovingLine):
-    """Call it with every progress of a run."""
+    """Progress line of a run; call it with every progress."""
 
     def __init__(self, *, names_game: bool = False) -> None:
-        """Begin a line; one that `names_game` begins with the game of the run."""
+        """Start a line; with `names_game` it begins with the run's game."""
         super().__init__()
         self._names_game = names_game
 
     def __call__(self, progress: Progress) -> None:
         """Show a progress."""
-        # Loaded with the first progress: by then the workers' own modules are.
+        # Imported on the first progress, when the workers' own modules are loaded anyway.
         from nightgrid.workers.driver.progress import progress_text
 
         named = f"{progress.game}: " if self._names_game else ""
@@ -90,10 +90,10 @@ class ProgressLine(MovingLine):
 
 
 class OnceLine(MovingLine):
-    """How far something is that is made once: call it with what is done, of how much."""
+    """Progress line of a one-time task; call it with the amount done and the total."""
 
     def __init__(self, what: str, after_s: float = 0.0) -> None:
-        """Begin a line about `what`; it shows nothing of what is made within `after_s`."""
+        """Start a line about `what`; it shows nothing for tasks done within `after_s`."""
         super().__init__(after_s)
         self._what = what
 
@@ -119,7 +119,7 @@ def waited(what: str, after_s: float = WARM_PATIENCE_S) -> Iterator[None]:
 
 @contextmanager
 def solving_shown(game: Any) -> Iterator[None]:
-    """Show that a solve compiles kernels, and how many spangrams are done by a game that tells."""
+    """Show that a solve compiles kernels, and its progress over spangrams if reported."""
     from nightgrid.solvers import warming
 
     with closing(MovingLine(BAR_PATIENCE_S, transient=True)) as line:
@@ -143,8 +143,8 @@ def solving_shown(game: Any) -> Iterator[None]:
 def warm_games(names: Iterable[str]) -> None:
     """Compile the kernels of games, unless they are compiled; show that it takes time.
 
-    They are compiled once a machine and after an update. Before workers are started this saves them
-    from compiling the same kernels side by side.
+    They are compiled once a machine and after an update. Doing so before starting workers saves
+    them from compiling the same kernels in parallel.
     """
     from nightgrid.solvers import warming
 
@@ -155,9 +155,9 @@ def warm_games(names: Iterable[str]) -> None:
 
 
 def warmed(names: Sequence[str], *, rare: bool = False) -> Iterator[tuple[str, float]]:
-    """Compile or load the kernels of games side by side; yield each game with its seconds.
+    """Compile or load the kernels of games in parallel; yield each game with its seconds.
 
-    One game is compiled in this process, which may be about to need it.
+    One game is compiled in this process, which may need it soon.
     """
     from nightgrid.solvers import warming
 

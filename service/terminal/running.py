@@ -1,4 +1,4 @@
-"""What surrounds a run on a terminal: traces, the driver's log, and outages on standard error."""
+"""The terminal side of a run: traces, the driver's log, and outages on standard error."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 POLL_S = 0.2
 SERVER_PATIENCE_S = 20.0
-"""A server that another process may be starting is waited for this long."""
+"""How long to wait for a server that another process may be starting."""
 STOPPED = "stopped; the same command continues"
 AGAIN_EVERY_S = 30.0
-"""An outage that goes on is printed again after this."""
+"""Interval at which a continuing outage is printed again."""
 
 
 @contextmanager
 def run_shown(settings: RunSettings, what: str) -> Iterator[None]:
-    """Trace and log a run while the body drives it, and show outages; SIGTERM is Ctrl-C."""
+    """Trace and log a run while the body drives it, and show outages; SIGTERM acts as Ctrl-C."""
     from nightgrid.workers.logs import logged_to
     from nightgrid.workers.tracing import begin_tracing
 
@@ -44,7 +44,7 @@ class OutageNotes:
         self._told_at: dict[str, float] = {}
 
     def begin(self, outage: Outage) -> None:
-        """Print an outage, and one that goes on now and then."""
+        """Print an outage, and a continuing one now and then."""
         now_s = time.monotonic()
         if now_s - self._told_at.get(outage.what, float("-inf")) >= AGAIN_EVERY_S:
             self._told_at[outage.what] = now_s
@@ -57,11 +57,11 @@ class OutageNotes:
 
 
 def sentence(outage: Outage, now_s: float) -> str:
-    """Describe what does not answer, why, and how long it is tried again."""
-    tried = "trying again until it answers"
+    """Describe what does not answer, why, and how long it is retried."""
+    tried = "retrying until it answers"
     if outage.until_s is not None:
         left_s = max(0.0, outage.until_s - now_s)
-        tried = f"trying again for at most another {left_s:.0f} s" if left_s else "trying once more"
+        tried = f"retrying for at most another {left_s:.0f} s" if left_s else "retrying once more"
     return f"cannot reach {outage.what}: {outage.why}; {tried}"
 
 

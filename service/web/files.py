@@ -1,4 +1,4 @@
-"""The page and its files: served with ETags, nothing from anywhere else."""
+"""The page and its files, served with ETags; nothing comes from other hosts."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FOLDER = Path(__file__).parent / "static"
 PAGE = "index.html"
 ICON = "icon.svg"
 
-# Systems without a table of types do not know these, and Python only from 3.12 on.
+# Not all systems have these types, nor does Python before 3.12.
 mimetypes.add_type("text/javascript", ".js")
 mimetypes.add_type("font/woff2", ".woff2")
 
 
 class Files(StaticFiles):
-    """Files of which a browser asks every time whether they have changed."""
+    """Files that a browser revalidates on every use."""
 
     def file_response(self, *given: Any, **others: Any) -> Response:
         """Send a file, or that it has not changed."""
@@ -31,7 +31,7 @@ class Files(StaticFiles):
 
 
 def routes() -> list[BaseRoute]:
-    """Make the routes of the page: `/`, `/favicon.ico` and `/static/...`."""
+    """Return the routes of the page: `/`, `/favicon.ico` and `/static/...`."""
     files = Files(directory=FOLDER)
 
     async def page(request: Request) -> Response:

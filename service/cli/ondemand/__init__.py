@@ -1,1 +1,1 @@
-"""Commands about on-demand jobs: submit, status, result, cancel, in a lake or at a service."""
+"""Commands for on-demand jobs: submit, status, result, cancel, in a lake or at a service."""

@@ -1,4 +1,4 @@
-"""`nightgrid cancel`: on-demand jobs that are not wanted any more."""
+"""`nightgrid cancel`: cancel on-demand jobs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def cancel(
 ) -> int:
     """Cancel on-demand jobs.
 
-    Workers stop within a second. What was worked of a large count is kept: submitting it again goes
-    on from there. A service (--url) cancels a job with the last client that wants it. Exit code: 0
+    Workers stop within a second. Finished parts of a large count are kept: submitting it again
+    continues from there. A service (--url) cancels a job once no client wants it. Exit code: 0
     cancelled, or nothing to cancel, 3 no such job.
     """
     with jobs_at(url, lake, writes=True) as source:
@@ -41,6 +41,6 @@ def _came_of_it(state: JobStatus, was_open: bool) -> str:
     if not was_open:
         return ": nothing to cancel"
     if state.state == "cancelled":
-        return "; nightgrid submit asks it again"
-    # Others want it, or it ended meanwhile.
+        return "; nightgrid submit restarts it"
+    # Other clients want it, or it ended meanwhile.
     return f": {state.reason}" if state.reason else ""

@@ -1,4 +1,4 @@
-"""Where jobs are looked up: in a lake, or at a service that has one."""
+"""Look jobs up in a lake, or at a service."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ JobNames = Annotated[
     list[str],
     typer.Argument(
         metavar="JOB|REFERENCE",
-        help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its beginning.",
+        help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], a puzzle id or a prefix of one.",
     ),
 ]
 
@@ -52,7 +52,7 @@ class LakeJobs:
         self.lake = Lake.open(self.settings.lake)
 
     def of_id(self, job_id: str) -> bool:
-        """Return whether there is a job of an id."""
+        """Return whether a job with this id exists."""
         return self.status(job_id).state != "unknown"
 
     def of_reference(self, reference: Reference) -> dict[str, str]:
@@ -76,19 +76,19 @@ class LakeJobs:
         }
 
     def status(self, job_id: str) -> JobStatus:
-        """Return where a job is."""
+        """Return the status of a job."""
         from nightgrid.workers.ondemand import status
 
         return status.status(self.lake, job_id)
 
     def result_row(self, job_id: str, *, timeout_s: float) -> dict[str, Any] | None:
-        """Read a job's result row, or None if it is not there in time."""
+        """Read a job's result row, or None if it does not arrive in time."""
         from nightgrid.workers.ondemand import results
 
         return results.result_row(self.lake, job_id, timeout_s=timeout_s)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
-        """Cancel a job; return where it is then, and whether it was open."""
+        """Cancel a job; return its status afterwards, and whether it was open."""
         from nightgrid.workers.ondemand.submitting import cancel_job
 
         return cancel_job(self.lake, job_id)
@@ -100,7 +100,7 @@ class LakeJobs:
         return solution_tables(self.lake, row)
 
     def puzzle(self, row: Mapping[str, Any]) -> Any | None:
-        """Look up a puzzle that a night, a corpus or a question has brought."""
+        """Look up a puzzle from a night, a corpus or a submission."""
         from nightgrid.archive.lake.faults import NotInLakeError
         from nightgrid.archive.lookup.boards import find_boards
         from nightgrid.archive.lookup.reference import IdReference
@@ -120,9 +120,9 @@ Jobs = Union[LakeJobs, "RemoteJobs"]
 
 @contextmanager
 def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs]:
-    """Open the jobs of a service or of a lake for the length of a `with` block.
+    """Open the jobs of a service or of a lake in a `with` block.
 
-    Raises PermanentError for --url next to --lake.
+    Raises PermanentError if both --url and --lake are given.
     """
     if url is not None and lake is not None:
         raise PermanentError("--url and --lake exclude one another; give one of them")
@@ -130,7 +130,7 @@ def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs
     if not chosen:
         yield LakeJobs(lake, writes=writes)
         return
-    # The library that speaks HTTP is for those commands alone that are about a service.
+    # Only commands about a service need the HTTP library.
     from nightgrid.service.remote import RemoteJobs
 
     with closing(RemoteJobs(chosen)) as jobs:
@@ -138,10 +138,7 @@ def jobs_at(url: str | None, lake: str | None, *, writes: bool) -> Iterator[Jobs
 
 
 def named_jobs(jobs: Jobs, texts: Sequence[str]) -> tuple[dict[str, str], Exit]:
-    """Find the jobs that texts name: what each is called, by its id; complain of other texts.
-
-    32 hexadecimal digits are a job id if there is such a job, else a puzzle id.
-    """
+    """Return the jobs that texts name, with their names, by id; complain about other texts."""
     found: dict[str, str] = {}
     code = Exit.OK
     for text in texts:
@@ -159,7 +156,7 @@ def _about(jobs: Jobs, text: str) -> dict[str, str]:
     if not looks_like_reference(text):
         raise PermanentError(
             f"{text!r:.60} names no job; expected a job id of {ID_HEX_DIGITS} hexadecimal digits, "
-            "a puzzle id or its beginning, or GAME/DATE[/LEVEL]"
+            "a puzzle id or a prefix of one, or GAME/DATE[/LEVEL]"
         )
     reference = read_reference(text)
     try:

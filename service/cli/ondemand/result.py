@@ -1,4 +1,4 @@
-"""`nightgrid result`: what became of jobs, and the solutions that they were asked for."""
+"""`nightgrid result`: the results of jobs, and their solutions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MAX_WAIT_S = 7 * 24 * 3600.0
 DRAWN_MAX = 100
-"""Solutions of one job that are drawn at most."""
+"""Most solutions of one job that are drawn."""
 SOLUTIONS_SHOWN = {"job_id": "job", "rank": "rank", "solution": "solution"}
 
 
@@ -63,10 +63,10 @@ def result(
     output: OutputFile = None,
     json: Json = False,
 ) -> int:
-    """Print what became of jobs.
+    """Print the results of jobs.
 
     A reference means every job about its puzzles: of a night, a count or on demand. --json has all
-    solutions of each; --solutions writes nothing else. Exit code: 0 solved, 1 not there yet or
+    solutions of each; --solutions writes only solutions. Exit code: 0 solved, 1 no result yet or
     poison, 2 unsolvable, 3 bad input, 4 over budget; over several jobs the largest.
     """
     form = chosen_format(format_, output, json=json)
@@ -89,7 +89,7 @@ def show_results(
 ) -> Exit:
     """Print the results of jobs, waiting at most `wait` seconds for all of them.
 
-    `named` maps job ids to the names under which they are printed. Returns the worst exit code.
+    `named` maps job ids to their display names. Returns the worst exit code.
     """
     from nightgrid.archive.lake.schemas import SOLUTIONS
 
@@ -123,7 +123,7 @@ def show_results(
 def _why_none(job: JobStatus, waited_s: float) -> str:
     """Explain why a job has no result, and what to do."""
     if job.state in ("refused", "cancelled", "expired"):
-        return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit asks it again"
+        return f"job {job.job_id} is {job.state}: {job.reason}; nightgrid submit restarts it"
     since = f" after {waited_s:g} s" if waited_s else ""
     return (
         f"job {job.job_id} has no result{since}: it is {job.state}; "
@@ -180,7 +180,7 @@ def _texts(source: Jobs, row: dict[str, Any]) -> Iterator[str]:
 
 
 def _emit_row(source: Jobs, row: dict[str, Any]) -> None:
-    """Write a result as one JSON object, solution by solution: there may be millions of them."""
+    """Print a result as one JSON object, streaming its solutions: there may be millions."""
     emit_start(row, "solutions")
     is_first = True
     if Ask.parse(row["ask"]).kind != "count":

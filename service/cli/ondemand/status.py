@@ -1,4 +1,4 @@
-"""`nightgrid status`: where on-demand jobs are, and who works."""
+"""`nightgrid status`: the status of on-demand jobs, and of the workers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WATCH_EVERY_S = 0.5
 MAX_JOBS_SHOWN = 50
 _AGE = re.compile(r"\d+\.\d s")
-"""What differs at every look, also where nothing has changed."""
+"""Values that change all the time, even if nothing happens."""
 
 
 def status(
@@ -35,21 +35,21 @@ def status(
         list[str] | None,
         typer.Argument(
             metavar="JOB|REFERENCE",
-            help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or its "
-            "beginning. Default: every job without a result.",
+            help="Job ids, or puzzles of the lake: GAME/DATE[/LEVEL], or a puzzle id or a "
+            "prefix of one. Default: every job without a result.",
         ),
     ] = None,
     watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Look again until all of it is done.")
+        bool, typer.Option("--watch", "-w", help="Refresh until everything is done.")
     ] = False,
     lake: LakeOption = None,
     url: Url = None,
     json: Json = False,
 ) -> int:
-    """Show where on-demand jobs are, and who works.
+    """Show the status of on-demand jobs and of the workers.
 
     A reference means every job about its puzzles. Exit code: 0, or 3 for a job that was never
-    submitted and for no lake.
+    submitted and without a lake.
     """
     with jobs_at(url, lake, writes=False) as source:
         if isinstance(source, LakeJobs):
@@ -74,7 +74,7 @@ def status(
 
 @contextmanager
 def _screen(*, moving: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that writes a screen: over the last one on a terminal, else below it."""
+    """Yield a function that prints a screen: over the last one on a terminal, else below it."""
     if not (moving and sys.stdout.isatty()):
         yield functools.partial(print, flush=True)
         return
@@ -90,7 +90,7 @@ Look = tuple[list[dict[str, Any]], str, bool]
 
 
 def _jobs(source: Jobs, named: Mapping[str, str]) -> Look:
-    """Look at some jobs."""
+    """Return the status of some jobs."""
     found = [source.status(job) for job in named]
     names = (f"  {name}" if "/" in name else "" for name in named.values())
     lines = [f"{_job_text(job)}{name}" for job, name in zip(found, names, strict=True)]
@@ -99,7 +99,7 @@ def _jobs(source: Jobs, named: Mapping[str, str]) -> Look:
 
 
 def _queue(source: Jobs) -> Look:
-    """Look at all open jobs, and at the workers."""
+    """Return the status of all open jobs and of the workers."""
     if isinstance(source, LakeJobs):
         return _lake_queue(source)
     queue = source.queue()
@@ -121,7 +121,7 @@ def _queue_lines(
 
 
 def _workers_text(alive: int, *, is_starting: bool) -> str:
-    """Describe how many workers there are; none is ready while kernels are compiled."""
+    """Describe how many workers there are; none is ready while kernels are being compiled."""
     return "workers are starting" if is_starting and not alive else plural(alive, "worker")
 
 
@@ -177,11 +177,11 @@ def _lake_queue(source: LakeJobs) -> Look:
 
 
 def _no_server(settings: Settings) -> str:
-    """Report that no server answers: the embedded one need not run, another one should."""
+    """Explain that no server answers: the embedded one need not run, a configured one should."""
     from nightgrid.workers.cluster import server
 
     if server.is_embedded(settings):
-        # Another side folder than that of the workers is the one mistake that looks like this.
+        # The only cause of this is a side folder other than the workers'.
         return f"no server runs at {server.address(settings)}"
     return server.refusal(settings) or f"{server.title(settings)} does not answer"
 

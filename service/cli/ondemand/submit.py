@@ -1,4 +1,4 @@
-"""`nightgrid submit`: solves that a queue of their own works soon."""
+"""`nightgrid submit`: solve puzzles soon, from a queue of their own."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def submit(
 ) -> int:
     """Queue puzzles to be solved soon, and print their job ids.
 
-    They go ahead of every batch. What the lake knows already costs nothing. Workers must run:
-    nightgrid worker. With --url, references are of the lake of the service. Exit code: 0 submitted,
+    They take precedence over batches. Answers that the lake has are free. Workers must be running:
+    nightgrid worker. With --url, references are to the lake of the service. Exit code: 0 submitted,
     1 no server, 3 bad input; with --wait as of nightgrid result.
     """
     from nightgrid.service.options.reading import is_reference, read_sources
@@ -105,7 +105,7 @@ def submit(
             work = _to_lake(source, chosen, rules, deadline, wait)
         else:
             work = functools.partial(_board_to_service, source, chosen, rules, deadline)
-            # References are of the lake of the service.
+            # References are to the lake of the service.
             references = [text for text in read if is_reference(text)]
             read = [text for text in read if text not in references]
             for text, named in itertools.product(references, level or (None,)):
@@ -132,11 +132,11 @@ def submit(
 
 
 Work = Callable[["Found", "Published"], tuple[str, str, dict[str, Any]]]
-"""Submits a puzzle; returns its job, what it is called, and its --json."""
+"""Submits a puzzle; returns its job id, its name, and its --json."""
 
 
 def _name(found: Found, published: Published) -> str:
-    """Return game, date and level of a puzzle where they are known, else where it was read."""
+    """Return game, date and level of a puzzle if known, else its source."""
     from nightgrid.archive.lookup.reference import reference_text
 
     if published.date is None:
@@ -151,16 +151,16 @@ def _to_lake(
     deadline_s: float | None,
     wait_s: float | None,
 ) -> Work:
-    """Return what submits a puzzle to a lake.
+    """Return a function that submits a puzzle to a lake.
 
-    It raises TransientError when a puzzle needs a server and none answers in time.
+    It raises TransientError if a puzzle needs a server and none answers in time.
     """
     from nightgrid.service.asking import ask_about
     from nightgrid.workers.ondemand.results import is_answered
     from nightgrid.workers.ondemand.submitting import submit
 
     settings, lake = jobs.settings, jobs.lake
-    # One look is enough for all puzzles, and none is needed for what the lake knows.
+    # One check is enough for all puzzles, and puzzles that the lake has answered need none.
     need_server = functools.cache(lambda: _begin(lake, settings, wait_s))
 
     def work(found: Found, published: Published) -> tuple[str, str, dict[str, Any]]:
@@ -179,14 +179,14 @@ def _to_lake(
 
 
 def _begin(lake: Lake, settings: Settings, wait_s: float | None) -> None:
-    """Wait until the server answers, and say where a new lake begins."""
+    """Wait until the server answers, and report it if a new lake is created."""
     from nightgrid.service.terminal.running import wait_for_server
     from nightgrid.workers.broker.redis_keys import current_id
 
     wait_for_server(settings, wait_s)
     if current_id(settings) is None:
         note(
-            f"there was no lake at {lake.url}, and a new one begins; if another is expected, "
+            f"there was no lake at {lake.url}, so a new one is created; if you expected another, "
             "it was deleted or is not mounted here"
         )
 
@@ -199,7 +199,7 @@ def _board_to_service(
     found: Found,
     published: Published,
 ) -> tuple[str, str, dict[str, Any]]:
-    """Submit a puzzle that was read here to a service."""
+    """Submit a puzzle read on this machine to a service."""
     ask = str(chosen or game_plug(found.game).usual_ask)
     puzzle = game_named(found.game).puzzle_to_json(published.puzzle)
     about: dict[str, Any] = {"puzzle": puzzle, "game": found.game, "ask": ask}

@@ -1,1 +1,1 @@
-"""Commands that answer questions about a lake: SQL over its views, and its report."""
+"""Commands that query a lake: SQL over its views, and its report."""

@@ -32,7 +32,7 @@ def query(
         ),
     ] = None,
     views: Annotated[
-        bool, typer.Option("--views", help="List the views and their columns, and ask nothing.")
+        bool, typer.Option("--views", help="List the views and their columns instead.")
     ] = False,
     lake: LakeOption = None,
     format_: FormatName = None,
@@ -54,11 +54,11 @@ def query(
     ] = 1024,
     json: Json = False,
 ) -> int:
-    """Ask a lake in SQL, over views of its tables.
+    """Query a lake in SQL, over views of its tables.
 
-    One SELECT, in DuckDB. A view has each row that counts once, whatever was merged, revised or run
-    again. The query reads nothing but the views: no file, no network, no extension. Exit code: 0, 3
-    for bad SQL and for a query that takes more than its bounds, 130 interrupted.
+    One SELECT, in DuckDB. A view has each current row once, whatever was merged, revised or run
+    again. The query can only read the views: no files, no network, no extensions. Exit code: 0, 3
+    for bad SQL and for a query that exceeds its limits, 130 interrupted.
     """
     form = chosen_format(format_, output, json=json) or Format.TABLE
     if views:
@@ -68,7 +68,7 @@ def query(
 
         from nightgrid.archive.views import catalogue
 
-        # A view comes before its columns.
+        # List a view before its columns.
         heads = [(view.name, "", "", view.line) for view in catalogue.views().values()]
         rows = sorted([*heads, *catalogue.listed()], key=lambda row: (row[0], row[1] != ""))
         names = ("view", "column", "type", "meaning")
@@ -82,7 +82,7 @@ def query(
     from nightgrid.archive.views.sql import Bounds, ask
 
     store = Lake.open(read_settings(lake=lake, writes=False).lake)
-    # A lake that answers submitted jobs alone has no puzzles.
+    # A lake that only answers submitted jobs has no puzzles.
     check_has_puzzles(store, "results")
     answer = ask(store, text, Bounds(seconds=seconds, memory_bytes=memory_mb * 2**20))
     count = write_table(answer.tables, answer.schema, form, output)
@@ -94,7 +94,7 @@ def query(
 def _given(sql: str | None) -> str:
     if sql is None:
         raise PermanentError(
-            "there is no SQL; expected one SELECT; nightgrid query --views lists what there is"
+            "there is no SQL; expected one SELECT; nightgrid query --views lists the views"
         )
     if sql != STDIN:
         return sql

@@ -1,4 +1,4 @@
-"""`nightgrid report`: what a lake has and what the last night found, as one HTML file."""
+"""`nightgrid report`: the contents of a lake and the last night's findings, as one HTML file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def report(
 ) -> int:
     """Write a report of a lake as one HTML file.
 
-    It loads nothing from anywhere. Every night writes it into the lake; nightgrid serve shows it at
+    The file is self-contained. Every night writes it into the lake; nightgrid serve shows it at
     /report.
     """
     from nightgrid.archive.lake.location import check_location
@@ -57,7 +57,7 @@ def report(
             f"--output {output} names a file; expected a folder, in which {PAGE} is written"
         )
     if output is not None and output.exists() and not output.is_dir():
-        raise PermanentError(f"--output {output} is no folder")
+        raise PermanentError(f"--output {output} is not a folder")
     settings = read_settings(lake=lake, writes=False)
     if output is None:
         try:

@@ -1,4 +1,4 @@
-"""`nightgrid keys`: who may use the HTTP service beyond this machine, and how much."""
+"""`nightgrid keys`: who may use the HTTP service from other machines, and how much."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nightgrid.solvers.errors import PermanentError
 
 
 class Action(StrEnum):
-    """What is done with the keys."""
+    """What to do with the keys."""
 
     ADD = "add"
     LIST = "list"
@@ -26,12 +26,12 @@ def keys(
         Action,
         typer.Argument(
             metavar="add|list|revoke",
-            help="add makes a key and prints it once; list shows names and limits.",
+            help="add creates a key and prints it once; list shows names and limits.",
         ),
     ],
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="What the key is called: a-z, 0-9 and '-'."),
+        typer.Argument(metavar="NAME", help="Name of the key: a-z, 0-9 and '-'."),
     ] = None,
     per_minute: Annotated[
         int | None,
@@ -46,8 +46,8 @@ def keys(
 ) -> int:
     """Manage who may use the HTTP service beyond this machine.
 
-    A service that listens beyond this machine wants a key: `Authorization: Bearer KEY`. The lake
-    keeps a hash of it. A running service knows of changes within seconds.
+    A service that is reachable from other machines requires a key: `Authorization: Bearer KEY`. The
+    lake stores a hash of it. A running service notices changes within seconds.
     """
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.service.http.guard.keys import JOBS, PER_MINUTE, add_key, read_keys, revoke_key
@@ -71,7 +71,7 @@ def keys(
             columns = ("key", "requests a minute", "open jobs", "since")
             say_table(columns, rows, numbers=columns[1:3])
         else:
-            note(f"{store.url} has no key; nightgrid keys add NAME makes one")
+            note(f"{store.url} has no key; nightgrid keys add NAME creates one")
         return Exit.OK
     assert name is not None
     if action is Action.REVOKE:
@@ -90,5 +90,5 @@ def keys(
         emit({"name": name, "key": text, **limits})
     else:
         say(text)
-        note("this key is shown once: the lake keeps a hash of it")
+        note("this key is shown only once: the lake stores a hash of it")
     return Exit.OK

@@ -1,4 +1,4 @@
-"""`nightgrid serve`: everything that solves on demand need, with an HTTP service and a page."""
+"""`nightgrid serve`: on-demand solves with everything they need, an HTTP service and a web page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOST = "127.0.0.1"
 PORT = 8765
 POLL_S = 0.1
 QUICK_PROCESSES = 2
-"""Processes of the service that solve small boards: one may be busy with a board that is not."""
+"""Processes of the service for small boards: one may be busy with a board that turns out large."""
 
 
 def serve(
@@ -48,15 +48,14 @@ def serve(
         bool,
         typer.Option(
             "--workers/--no-workers",
-            help="Start workers and the embedded server where none are. Default: start.",
+            help="Start workers and the embedded server if none are running. Default: start.",
         ),
     ] = True,
     json: Json = False,
 ) -> int:
     """Serve solves over HTTP, and a page, until stopped.
 
-    It starts workers and the embedded server unless they are at work already. What it has started
-    ends with it.
+    It starts workers and the embedded server unless they are running already. They stop with it.
     """
     from nightgrid.service.http.memory import share_one_pool
 
@@ -79,7 +78,7 @@ def serve(
     here = ServiceSettings(workers=settings, host=host, port=port, quick_processes=QUICK_PROCESSES)
     app = create_app(here)
     if location.is_missing(settings.lake):
-        note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
+        note(f"there is no lake at {settings.lake} yet: a new, empty one is created there")
         location.make_folder(settings.lake)
     with listen(here) as bound:
 
@@ -89,7 +88,7 @@ def serve(
                 emit({"url": url_of(bound), "lake": settings.lake})
 
         server = make_server(app, started)
-        # A shell that starts us with & has us ignore SIGINT, which is inherited.
+        # A shell that starts us with & makes us ignore SIGINT, which is inherited.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with (
             _workers(settings, server.end, wanted=workers),
@@ -102,10 +101,10 @@ def serve(
 
 @contextmanager
 def _workers(settings: Settings, end: Callable[[], None], *, wanted: bool) -> Iterator[None]:
-    """Run the server and the workers that are missing while the body runs.
+    """Run the server and missing workers while the body runs.
 
-    If they do not become ready, `end` is called to end the body, and their TransientError is
-    raised, or what a server says that refuses us.
+    If they do not become ready, calls `end` to end the body, and raises their TransientError, or
+    the server's error if it refuses us.
     """
     from nightgrid.service.cli.serving.worker import warming_beside
     from nightgrid.workers.broker.redis_keys import BATCH, INTERACTIVE
@@ -142,7 +141,7 @@ def _workers(settings: Settings, end: Callable[[], None], *, wanted: bool) -> It
 
         threading.Thread(target=wait, name="workers-start", daemon=True).start()
         yield
-        # Workers that end with us, while they start, have not failed.
+        # Workers that end with us during startup have not failed.
         told = list(failed)
     if told:
         raise told[0]

@@ -1,4 +1,4 @@
-"""`nightgrid worker` and `nightgrid warmup`: a machine that works, and its kernels."""
+"""`nightgrid worker` and `nightgrid warmup`: a machine that solves, and its kernels."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from nightgrid.workers.settings import Settings
 
 ENDING_S = 2.0
-"""How long a process that compiles may need to take its moving line away."""
+"""Timeout for a compiling process to remove its progress line."""
 
 
 class Role(StrEnum):
-    """What a host may run alone."""
+    """Roles that a host may run by itself."""
 
     BATCH = "batch"
     INTERACTIVE = "interactive"
@@ -58,8 +58,8 @@ def worker(
 ) -> int:
     """Run supervised workers until stopped.
 
-    They serve the server of NIGHTGRID_REDIS_URL. Without it they join the embedded server of this
-    machine and lake, or start it; another worker here keeps it running when this one ends.
+    They connect to the server of NIGHTGRID_REDIS_URL. Without it they join the embedded server of
+    this machine and lake, or start it; another worker here keeps it running when this one ends.
     """
     settings = read_settings(
         lake=lake,
@@ -76,13 +76,13 @@ def worker(
         wait_for_server(settings)
     with preparing(settings, roles) as ready:
         stopped_by = Supervisor(settings, roles).run(may_work=ready)
-        # A signal that comes before there is work to hand back ends it as it ends other commands.
+        # A signal before there are tasks to hand back ends this like any other command.
         return Exit.OK if ready() or stopped_by is None else 128 + stopped_by
 
 
 @contextmanager
 def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[], bool]]:
-    """Print what is started, and compile kernels next to it; yield whether they are ready.
+    """Print what is started, and compile kernels meanwhile; yield a check whether they are ready.
 
     Solves may be queued meanwhile.
     """
@@ -91,10 +91,10 @@ def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[
     from nightgrid.workers.cluster.supervisor import WORKERS, child_environment
 
     if location.is_missing(settings.lake):
-        note(f"there is no lake at {settings.lake} yet: a new, empty one is made there")
+        note(f"there is no lake at {settings.lake} yet: a new, empty one is created there")
         location.make_folder(settings.lake)
     logs = settings.side_dir / "logs"
-    runs = " (it runs already)" if server.is_embedded(settings) and server.is_up(settings) else ""
+    runs = " (already running)" if server.is_embedded(settings) and server.is_up(settings) else ""
     note(
         f"{_processes(settings, roles)} on {server.address(settings)}{runs}, lake "
         f"{settings.lake}, logs {'here' if settings.worker_logs == 'stdout' else f'in {logs}'}"
@@ -107,10 +107,10 @@ def preparing(settings: Settings, roles: Collection[str]) -> Iterator[Callable[[
 
 @contextmanager
 def warming_beside(names: Iterable[str], env: Mapping[str, str]) -> Iterator[Callable[[], bool]]:
-    """Run `nightgrid warmup` in a process of its own; yield what tells whether it is done.
+    """Run `nightgrid warmup` in a child process; yield a check whether it is done.
 
-    What is yielded raises TransientError where kernels could not be compiled. At the end of the
-    body the process ends, done or not.
+    The check raises TransientError if kernels could not be compiled. At the end of the body the
+    process is stopped, done or not.
     """
     from nightgrid.solvers import warming
     from nightgrid.workers.processes import die_with_parent, end_group
@@ -119,7 +119,7 @@ def warming_beside(names: Iterable[str], env: Mapping[str, str]) -> Iterator[Cal
     if not missing:
         yield lambda: True
         return
-    # A session of its own: Ctrl-C comes to the parent, which ends this process and its children.
+    # Its own session: Ctrl-C goes to the parent, which stops this process and its children.
     process = subprocess.Popen(
         [sys.executable, "-m", "nightgrid.service.cli.app", "warmup", *missing],
         stdin=subprocess.DEVNULL,
@@ -142,7 +142,7 @@ def warming_beside(names: Iterable[str], env: Mapping[str, str]) -> Iterator[Cal
 
 
 def _processes(settings: Settings, roles: Collection[str]) -> str:
-    """Describe how many processes of which kind are begun."""
+    """Describe the number of processes of each kind."""
     counts = {"batch": settings.batch_processes, "interactive": settings.interactive_processes}
     begun = {role: count for role, count in counts.items() if role in roles}
     if not begun:
@@ -160,14 +160,14 @@ def warmup(
         bool,
         typer.Option(
             "--all",
-            help="Compile those kernels, too, that no published board needs.",
+            help="Also compile the kernels that no published board needs.",
         ),
     ] = False,
     json: Json = False,
 ) -> int:
-    """Compile the kernels, so that no solve has to.
+    """Compile the kernels ahead of time.
 
-    Compiled kernels are kept on disk.
+    Compiled kernels are cached on disk.
     """
     try:
         with sigterm_as_interrupt():

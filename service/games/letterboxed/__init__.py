@@ -1,1 +1,1 @@
-"""Letter Boxed at the doors: its plug, random payloads, and searches beside asks."""
+"""Letter Boxed in the service: its plug, random payloads, and searches beyond asks."""

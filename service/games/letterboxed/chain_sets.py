@@ -1,4 +1,4 @@
-"""`solve --disjoint`: as many chains as possible of which no two share a word."""
+"""`solve --disjoint`: a largest set of chains without shared words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nightgrid.solvers.letterboxed.solution import Chain
 
 CHAINS_MAX = 100_000
-"""Chains of which a set without a shared word is chosen."""
+"""Most chains from which a set is chosen."""
 
 
 def disjoint_set(

@@ -1,4 +1,4 @@
-"""Plug Letter Boxed in at the doors."""
+"""The service's plug of Letter Boxed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LetterBoxedServicePlug(ServicePlug):
     sample = SAMPLES / name
     sample_days = 5
     payloads_help = (
-        "Boards of Letter Boxed bring their dictionary, and the best chain as the official "
+        "Boards of Letter Boxed have their own dictionary, and the best chain as the official "
         "solution."
     )
     sample_seed = 5
@@ -85,7 +85,7 @@ class LetterBoxedServicePlug(ServicePlug):
         seed: int,
         wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
-        """Draw one board a day, with its dictionary and the best chain."""
+        """Generate one board a day, with its dictionary and the best chain."""
         from nightgrid.archive.games.letterboxed.payload import LEVELS
         from nightgrid.archive.words.lexicons import default_lexicon
         from nightgrid.service.games.letterboxed.random_payloads import letter_payloads

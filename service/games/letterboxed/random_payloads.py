@@ -1,4 +1,4 @@
-"""Random boards of Letter Boxed with their dictionaries, as payloads of the published form."""
+"""Random boards of Letter Boxed with their dictionaries, as payloads in the published format."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 GENERATOR_NAME = "nightgrid generator"
 MIN_LETTERS = 3
-"""Fewest letters of a word of a published dictionary."""
+"""Fewest letters of a word in a published dictionary."""
 COMMON_CENTIZIPF = 450
 """Least frequency of the words of a board: 32 in a million."""
 CONSONANTS = "RTNSLDCPMGHY"
-"""The consonants that most of these words have, the most common one first."""
+"""The consonants of most of these words, the most common first."""
 TRIES = 250
-"""Seeds of one day; a board that is solved by two words, as published ones are, takes about 60."""
+"""Seeds of one day; a board that two words solve, like published ones, takes about 60."""
 SEED_STEP = 1_000_003
 
 
 def letter_payloads(lexicon: Lexicon, seed: int) -> Callable[[dt.date, int], dict[str, Any]]:
-    """Choose the words that boards are drawn for; return what makes the payload of a day."""
+    """Select the words that boards are drawn for; return a function that makes a day's payload."""
     is_common = (lexicon.centizipf >= COMMON_CENTIZIPF).tolist()
     words = (lexicon.word(i) for i, wanted in enumerate(is_common) if wanted)
     common = compile_lexicon((word, 0) for word in words if len(word) >= MIN_LETTERS)

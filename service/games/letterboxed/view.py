@@ -1,9 +1,8 @@
 """How Letter Boxed is shown: the polygon, its letters, the strokes of a chain, its words.
 
-In a terminal a word's strokes have a style and, for where there is none, a pattern of dots; they
-begin where the word's number stands. In a picture every stroke has the colour of its word, an arrow
-at its end, and its number in the order of play; strokes between the same two letters are bent
-apart.
+In a terminal a word's strokes have a style and, without colours, a pattern of dots; they start at
+the word's number. In a picture every stroke has the colour of its word, an arrow at its end, and
+its number in the order of play; strokes between the same two letters are bent apart.
 """
 
 from __future__ import annotations
@@ -36,28 +35,28 @@ from nightgrid.solvers.sentences import plural
 STEP_DOTS = 8
 """Least distance of two letters of one side."""
 WIDTH_DOTS = 64
-"""Least width of a board."""
+"""Smallest width of a board."""
 WIDTH_MAX_DOTS = 320
-"""Boards that would be wider are not drawn."""
+"""Wider boards are not drawn."""
 OUTSIDE_DOTS = 4
-"""From a letter's place on its side to the letter."""
+"""Distance from a letter's place on its side to the letter."""
 STROKES_MAX = 2_000
-"""Longer chains are listed alone."""
+"""Longer chains are only listed."""
 OUTLINE = "bright_black"
 PATTERNS = (
     ((True,), "⠒⠒⠒"),
     ((True, True, True, False, False, False), "⠒ ⠒"),
     ((True, False, False), "⠐⠐⠐"),
 )
-"""Which dots of a stroke are drawn, word after word in turn, and a piece of such a stroke."""
+"""Which dots of a stroke are drawn, in rotation by word, and a sample of such a stroke."""
 _COLLECTED, _FREE = "●", "○"
 
 STEP_PX = 56
-"""Least distance of two letters of one side."""
+"""Smallest distance of two letters of one side."""
 BOARD_PX = 300
-"""Least width of the polygon."""
+"""Smallest width of the polygon."""
 OUTSIDE_PX = 32
-"""From a side to the middle of its letters."""
+"""Distance from a side to the middle of its letters."""
 LETTER_PX = 28
 NODE_PX = 7
 """Radius of the mark of a letter on its side."""
@@ -70,31 +69,31 @@ ARROW_PX = 11
 CAPTION_CHARS = 38
 
 _NUMBER_AT = (0.3, 0.24, 0.36, 0.18, 0.42, 0.5, 0.58)
-"""Shares of a stroke at which its number may stand, the best one first."""
+"""Positions along a stroke at which its number may be, the best first."""
 
 Place = tuple[int, int]
 """(side, letter on that side)."""
 Point = complex
-"""x + y j, as on a page: x grows to the right, y downwards."""
+"""x + y j, in page coordinates: x grows to the right, y downwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polygon:
     """A regular polygon whose sides have length 1, and the places of letters on them.
 
-    Sides follow one another clockwise. With an even number of them the first one lies on top, with
-    an odd number a corner does. The letters of a side are read from left to right, of an upright
-    side from above. Fewer than three sides lie apart, one above the other.
+    Sides follow one another clockwise. With an even number of them the first one is on top, with an
+    odd number a corner is. The letters of a side are read from left to right, those of a vertical
+    side from the top. Fewer than three sides are separate, one above the other.
     """
 
     outline: list[list[Point]]
-    """What is drawn of it: the corners, or each side if there are fewer than three."""
+    """Its outline: the corners, or each side if there are fewer than three."""
     outward: list[Point]
-    """The direction out of the polygon at each side, of length 1."""
+    """The outward normal of each side, of length 1."""
     at: dict[Place, Point]
-    """The place of each letter."""
+    """The position of each letter."""
     size: Point
-    """Its width and height; it lies at 0, 0."""
+    """Its width and height; its origin is 0, 0."""
 
 
 def polygon(letters: Sequence[int]) -> Polygon:
@@ -128,13 +127,13 @@ class _Stroke:
     end: Point
 
     def at(self, share: float) -> Point:
-        """Return the point after a share of the curve."""
+        """Return the point at a share of the curve."""
         rest = 1 - share
         return rest**2 * self.start + 2 * rest * share * self.bend + share**2 * self.end
 
 
 def pens(count: int) -> list[tuple[str, str, tuple[bool, ...], str]]:
-    """Return style, colour, pattern and sample of so many words."""
+    """Return style, colour, pattern and sample for a number of words."""
     turns = zip(
         itertools.cycle(STYLES), itertools.cycle(STROKES), itertools.cycle(PATTERNS), strict=False
     )
@@ -142,7 +141,7 @@ def pens(count: int) -> list[tuple[str, str, tuple[bool, ...], str]]:
 
 
 def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Text:
-    """Draw a board, with the places that each word of a chain passes in turn."""
+    """Draw a board, with the places that each word of a chain visits."""
     shape = polygon([len(side) for side in puzzle.sides])
     span = max(shape.size.real, shape.size.imag)
     scale = max(STEP_DOTS * (1 + max(map(len, puzzle.sides))), WIDTH_DOTS / span)
@@ -155,7 +154,7 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Text:
         return line, math.floor(scale * point.real / DOTS_WIDE + 0.5)
 
     def draw_line(points: Sequence[Point], style: str, pattern: Sequence[bool] = (True,)) -> None:
-        # From the middle of a character to that of another: strokes end in marks of letters.
+        # From the centre of a character to that of another: strokes end in marks of letters.
         ends = [(x * DOTS_WIDE, y * DOTS_HIGH + DOTS_HIGH // 2) for y, x in map(character, points)]
         for start, end in itertools.pairwise(ends):
             canvas.line(start, end, style, pattern)
@@ -167,7 +166,7 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Text:
         zip(strokes, pens(len(strokes)), strict=True), 1
     ):
         draw_line([shape.at[place] for place in word], style, pattern)
-        # The first letter of a word has its number, whatever other words pass it.
+        # The first letter of a word gets its number, whatever other words visit it.
         marks = dict.fromkeys(word, (_COLLECTED, style)) | marks
         if marks[word[0]][0] == _COLLECTED:
             marks[word[0]] = (_number(number), style)
@@ -175,7 +174,7 @@ def draw_board(puzzle: Puzzle, strokes: Sequence[Sequence[Place]] = ()) -> Text:
     for (i, j), point in shape.at.items():
         canvas.write(character(point), *marks.get((i, j), (_FREE, "")))
         away = OUTSIDE_DOTS / scale
-        # Characters are coarse: further out, if a mark or a letter stands there.
+        # Characters are coarse: move outwards if a mark or a letter is there.
         while (beside := character(point + away * shape.outward[i])) in taken:
             away += 1 / scale
         taken.add(beside)
@@ -187,7 +186,7 @@ board = draw_board
 
 
 def list_words(words: Sequence[str]) -> Text:
-    """List the words of a chain in the order in which they are played, as their strokes look."""
+    """List the words of a chain in playing order, in the style of their strokes."""
     items = (
         Text.assemble((f"{_number(number)} {word} {sample}", style))
         for number, (word, (style, _, _, sample)) in enumerate(
@@ -202,10 +201,10 @@ def _number(number: int) -> str:
 
 
 def places_of(puzzle: Puzzle, chain: Chain) -> list[list[Place]]:
-    """Return the places that each word passes; two words share the one between them.
+    """Return the places that each word visits; two words share the one between them.
 
-    None where there are too many to draw, or too many ways of playing to choose one: the words are
-    listed alone.
+    None if there are too many to draw, or too many ways of playing to choose one: then the words
+    are only listed.
     """
     try:
         places = strokes(puzzle, chain)
@@ -227,7 +226,7 @@ def draw_svg(
     places: Sequence[Sequence[Place]],
     title: str | None = None,
 ) -> str:
-    """Draw a board as SVG, with the places that each word of a chain passes."""
+    """Draw a board as SVG, with the places that each word of a chain visits."""
     shape = polygon([len(side) for side in puzzle.sides])
     longest = max(map(len, puzzle.sides))
     scale = max(STEP_PX * (1 + longest), BOARD_PX / max(shape.size.real, shape.size.imag))
@@ -251,7 +250,7 @@ def draw_svg(
     passed = {place for word in places for place in word}
     starts = {word[0]: colour for word, colour in zip(places[:1], STROKES, strict=False) if word}
     for (i, j), point in at.items():
-        # A letter that no word collects stands back.
+        # A letter that no word uses is greyed out.
         ink = INK if (i, j) in passed or not places else FAINT
         fill = starts.get((i, j), INK if (i, j) in passed else PAPER)
         radius = NODE_PX + 2 if (i, j) in starts else NODE_PX
@@ -272,7 +271,7 @@ def _unit(point: Point) -> Point:
 
 
 def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Iterator[_Stroke]:
-    """Number the steps of all words, and bend those apart that join the same two letters."""
+    """Number the steps of all words, and bend apart those that join the same two letters."""
     steps = [
         (place, then, colour)
         for word, colour in zip(places, itertools.cycle(STROKES), strict=False)
@@ -284,7 +283,7 @@ def _strokes(places: Sequence[Sequence[Place]], at: dict[Place, Point]) -> Itera
         turn = seen[pair]
         seen[pair] += 1
         one, other = (at[end] for end in pair)
-        # 0, then to one side and to the other, further and further.
+        # 0, then alternating sides, further and further out.
         away = (turn + 1) // 2 * BEND_PX * (1 if turn % 2 else -1)
         bend = (one + other) / 2 - away * 1j * _unit(other - one)
         yield _Stroke(number=number, colour=colour, start=at[place], bend=bend, end=at[then])
@@ -310,7 +309,7 @@ def _draw_stroke(picture: Picture, stroke: _Stroke) -> None:
 
 
 def _draw_numbers(picture: Picture, strokes: Sequence[_Stroke], taken: list[Point]) -> None:
-    """Put the numbers where they cover neither one another nor a letter's mark, if that can be."""
+    """Place the numbers where they overlap neither each other nor a letter's mark, if possible."""
     for stroke in strokes:
         spots = [stroke.at(share) for share in _NUMBER_AT]
         gaps = [min((abs(spot - other) for other in taken), default=0.0) for spot in spots]
@@ -362,7 +361,7 @@ def _sure(solution: Chain) -> str:
 
 
 def value(value: int, rules: str) -> str:
-    """Write a number of words, or of letters where the fewest of these were asked for."""
+    """Format a number of words, or of letters if the fewest of these were asked for."""
     return plural(value, "letter" if "chains=fewest-letters" in rules.split() else "word")
 
 

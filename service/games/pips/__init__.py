@@ -1,1 +1,1 @@
-"""Pips at the doors: its plug, and how it is shown."""
+"""Pips in the service: its plug and its view."""

@@ -1,4 +1,4 @@
-"""Plug Pips in at the doors."""
+"""The service's plug of Pips."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PipsServicePlug(ServicePlug):
     sample_seed = 2026
 
     def levels(self) -> Sequence[str]:
-        """Name the mixes of boards."""
+        """Return the names of the mixes of boards."""
         from nightgrid.solvers.pips.generate.mix import PRESETS
 
         return list(PRESETS)
@@ -40,7 +40,7 @@ class PipsServicePlug(ServicePlug):
             if name not in PRESETS:
                 known = ", ".join(PRESETS)
                 raise PermanentError(f"unknown level {name!r}; expected one of {known}")
-        # It loads the kernels, which a mix that is wrong needs none of.
+        # Importing it loads the kernels, which the check of a wrong mix does not need.
         from nightgrid.solvers.pips.generate.generator import generate_many, to_payload
 
         if wanted is None:

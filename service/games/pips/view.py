@@ -1,9 +1,8 @@
 """How Pips is shown: tinted regions with their constraints, and dominoes with their pips.
 
-In a terminal a wall stands between two cells of different regions and around the board, the
-constraint of a region in the wall above its first cell, and dominoes cross walls as a heavy stroke
-does a light one. In a picture without a solution the dominoes lie below the board; halves of up to
-six pips have dots on them.
+In a terminal, walls separate cells of different regions and surround the board, the constraint of a
+region is in the wall above its first cell, and dominoes cross walls as heavy strokes. In a picture
+without a solution the dominoes are below the board; halves of up to six pips have dots.
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ from nightgrid.solvers.sentences import plural
 
 DOMINOES_PER_LINE = 7
 PIP_AT = 2
-"""Column of a pip in its cell, where labels are short; what needs more room widens all columns."""
+"""Column of a pip in its cell, if labels are short; longer ones widen all columns."""
 AROUND = 2
-"""Columns of a cell right of its pip."""
+"""Columns of a cell to the right of its pip."""
 MAX_DRAWN_CELLS = 100_000
-"""Largest rows x columns that is drawn; dominoes may lie thousands of empty cells apart."""
+"""Largest rows x columns that are drawn; dominoes may be thousands of empty cells apart."""
 
 CELL_PX = 48
 INSET_PX = 5
-"""From the edge of a domino's cells to the domino."""
+"""Distance from the edge of a domino's cells to the domino."""
 PIP_PX = 22
 """Height of a number of pips."""
 MARK_PX = 15
@@ -50,9 +49,9 @@ WALL_PX = 3
 DOT_PX = 3.6
 """Radius of a pip."""
 TRAY_COLUMNS_MIN = 12
-"""Least width of the dominoes below a board, in cells."""
+"""Smallest width of the dominoes below a board, in cells."""
 VEIL = 0.6
-"""How much a domino hides of its regions."""
+"""Opacity of a domino over its regions."""
 _DOTS = (
     (),
     ((0, 0),),
@@ -62,7 +61,7 @@ _DOTS = (
     ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
     ((-1, -1), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 1)),
 )
-"""Where pips lie on a half of a domino that lies level: (across, along)."""
+"""Positions of pips on a horizontal half of a domino: (across, along)."""
 _MARKS = {RegionType.EMPTY: "*", RegionType.EQUALS: "=", RegionType.UNEQUAL: "≠"}
 _BESIDE = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
@@ -71,17 +70,17 @@ Spot = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """The regions of a board: what a terminal and a picture show of it."""
+    """The regions of a board as terminals and pictures show them."""
 
     region: Mapping[Cell, int]
     tints: tuple[str, ...]
-    """The tint of every region: neighbours differ, and what has no constraint is plain."""
+    """The tint of every region: neighbours differ, and regions without a constraint are plain."""
     marks: Mapping[Cell, str]
     """The constraint of every region, at its first cell."""
 
     @classmethod
     def of(cls, puzzle: Puzzle) -> Self:
-        """Name the constraints of a board and choose its tints."""
+        """Collect the constraints of a board and choose its tints."""
         of = {cell: i for i, region in enumerate(puzzle.regions) for cell in region.cells}
         bound = [i for i, r in enumerate(puzzle.regions) if r.type is not RegionType.EMPTY]
         neighbours: dict[int, set[int]] = {i: set() for i in bound}
@@ -103,9 +102,9 @@ class Board:
 
 
 def mark(region: Region) -> str:
-    """Write a constraint: a number is the sum wanted, `<5` and `>5` are bounds of it.
+    """Format a constraint: a number is the sum, `<5` and `>5` are bounds of it.
 
-    `=` and `≠` stand for equal and for distinct pips, `*` for no constraint.
+    `=` and `≠` mean equal and distinct pips, `*` no constraint.
     """
     if region.type is RegionType.LESS:
         return f"<{region.target}"
@@ -189,7 +188,7 @@ def svg(puzzle: Puzzle, solution: Solution | None, title: str | None) -> str:
 
 
 def _tray(dominoes: int, columns: int) -> list[tuple[float, float]]:
-    """Lay dominoes out: the (row, column) of each in cells, from the lower end of the board."""
+    """Arrange dominoes; return the (row, column) of each in cells, relative to the lower edge."""
     a_row = int((columns + 0.5) // 2.5)
     return [(0.75 + 1.25 * (i // a_row), 2.5 * (i % a_row)) for i in range(dominoes)]
 

@@ -1,4 +1,4 @@
-"""Random Pips boards with as many solutions, or as hard, as wanted: drawn until one fits."""
+"""Random Pips boards with a given number of solutions or difficulty, by rejection sampling."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from nightgrid.solvers.pips.solution import Solution
 from nightgrid.solvers.registry import game
 
 DRAWS_MAX = 20_000
-"""Boards that are drawn for one that fits."""
+"""Most boards drawn for one that fits."""
 BUDGET = Budget(nodes=1_000_000, seconds=3_600)
-"""What counting a board may cost; one beyond does not fit, on slow machines as on fast ones."""
+"""Limit of counting a board; one beyond it does not fit, on slow and fast machines alike."""
 _DRAW = SEEDS_PER_STREAM**2
-"""Distance between the seeds of the draws for one board: beyond every stream of boards."""
+"""Distance between the seeds for two boards: beyond every stream of boards."""
 
 
 def wanted_boards(
@@ -35,7 +35,7 @@ def wanted_boards(
     of DRAWS_MAX boards of a level fits.
     """
     tasks = [(seed * SEEDS_PER_STREAM + i, levels[i % len(levels)], wanted) for i in range(n)]
-    # The first ones here, so that kernels are compiled once.
+    # The first ones in this process, so that kernels are compiled once.
     yield from starmap(_draw_until_fits, tasks[: len(levels)])
     rest = tasks[len(levels) :]
     if not rest:
@@ -43,7 +43,7 @@ def wanted_boards(
     pool = ProcessPoolExecutor(
         min(len(rest), os.cpu_count() or 1),
         multiprocessing.get_context("spawn"),
-        # Ctrl-C is for this process, which then ends the others.
+        # Ctrl-C is handled by this process, which then stops the others.
         initializer=signal.signal,
         initargs=(signal.SIGINT, signal.SIG_IGN),
     )

@@ -1,1 +1,1 @@
-"""Strands at the doors: its plug, and how it is shown."""
+"""Strands in the service: its plug and its view."""

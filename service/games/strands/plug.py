@@ -1,4 +1,4 @@
-"""Plug Strands in at the doors."""
+"""The service's plug of Strands."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from nightgrid.service.games.plug import (
 from nightgrid.solvers.errors import InvalidPuzzleError
 
 CENTI = 100
-"""Frequencies are kept in hundredths of the Zipf scale, improbabilities in those of a decade."""
+"""Frequencies are stored in hundredths of the Zipf scale, improbabilities in those of a decade."""
 ZIPF_MAX = 10.0
 DECADES_MAX = 100.0
 
 
 def _any_words(words: str) -> str | None:
-    """Read the rule `words`. A number of words is the puzzle's: see `with_rules`."""
+    """Convert the rule `words`. A number of words belongs to the puzzle: see `with_rules`."""
     if words not in ("any", "given") and whole_number(words) is None:
         wanted = f"words is {words!r:.40}; expected a number, any or given for Strands"
         raise OptionError(wanted, "words")
@@ -40,11 +40,11 @@ class StrandsServicePlug(ServicePlug):
     name = "strands"
     sample = SAMPLES / name
     sample_days = 5
-    payloads_help = "Boards of Strands are laid again for every payload from a few themes, in turn."
+    payloads_help = "Boards of Strands are generated for every payload from a few themes, in turn."
     sample_seed = 56
     unsolvable_advice = (
-        "every cover needs a spangram, a word or several in a row between two opposite sides "
-        "(--rule spangram=off does without), as many theme words as the board says (--rule "
+        "every cover needs a spangram, one or more joined words between two opposite sides "
+        "(not with --rule spangram=off), as many theme words as the board says (--rule "
         "words=any takes any number), and words of the list (--lexicon FILE names another one)"
     )
     rule_options = (
@@ -90,16 +90,16 @@ class StrandsServicePlug(ServicePlug):
     )
 
     def check_night(self, said: Said) -> None:
-        """Refuse a number of words."""
+        """Reject a number of words."""
         words = said.get("words")
         if words not in (None, "any", "given"):
             wanted = "expected any or given, since every board has its own number"
             raise OptionError(f"words is {words}; {wanted}", "words")
 
     def with_rules(self, puzzle: Any, said: Said) -> Any:
-        """Set the number of theme words that was asked for.
+        """Set the requested number of theme words.
 
-        Raises PermanentError when its board cannot hold as many.
+        Raises PermanentError if the board cannot hold as many.
         """
         count = whole_number(said.get("words", ""))
         if count is None:
@@ -117,7 +117,7 @@ class StrandsServicePlug(ServicePlug):
         seed: int,
         wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
-        """Lay one theme a day."""
+        """Generate one board a day, from the themes in turn."""
         from nightgrid.archive.games.strands.payload import LEVELS
         from nightgrid.archive.games.strands.random_boards import strands_payload
 

@@ -1,4 +1,4 @@
-"""What ranks the covers of a board by how likely each was meant, and its answer in words."""
+"""The ranking of a board's covers by how likely each was meant, explained in words."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
 from nightgrid.solvers.strands.states.engine import reason_of
 
 SHOWN = 5
-"""Covers that are listed; --json has all that were ranked."""
+"""Most covers that are listed; --json has all ranked ones."""
 TERMS_SHOWN = 3
-"""Signals, or terms of a word, that are shown: those that weigh most."""
+"""Most signals, or terms of a word, that are shown, the strongest first."""
 SCALE = "+1: 2.7 times as likely, +2.3: ten times"
-"""What the numbers mean, which are natural logarithms of how many times as likely."""
+"""The scale of the numbers, which are natural logarithms of likelihood ratios."""
 _SIGNALS = {
-    "words and geometry": "the words one by one and how they lie",
+    "words and geometry": "each word, and how the words are placed",
     "coherence": "words alike in meaning",
     "fit of each word": "each word fits the others",
     "PLDA": "words as those of one theme",
@@ -35,7 +35,7 @@ _SIGNALS = {
 
 
 def ranked_lines(covers: Sequence[Mapping[str, Any]], ranker: str, took_ns: int) -> list[str]:
-    """Write the likeliest covers of a job of `meant`, and what spoke for the first of them."""
+    """Format the likeliest covers of a job of `meant`, and the reasons for the first."""
     if not covers:
         return ["No cover was found to rank."]
     first = covers[0]
@@ -68,7 +68,7 @@ def _terms_text(terms: Mapping[str, float]) -> str:
 
 @contextmanager
 def within_budget() -> Iterator[None]:
-    """Raise PermanentError where a ranking in the block ends without covers."""
+    """Raise PermanentError if a ranking in the block ends without covers."""
     try:
         yield
     except TooManyPiecesError as error:

@@ -1,8 +1,8 @@
 """How Strands is shown: the letters, and a stroke from letter to letter of a word.
 
-In a terminal a letter stands every STEP columns and every second line, and the stroke is heavy for
-the spangram. In a picture a letter is a circle, and its word a thick stroke of one colour. Colours
-only add to that: words side by side have different ones.
+In a terminal a letter is at every STEP columns and every second line, and the stroke is heavy for
+the spangram. In a picture a letter is a circle, and its word a thick stroke of one colour.
+Neighbouring words also have different colours.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from nightgrid.solvers.strands.solution import Cover, Entry
 STEP = 4
 """Columns from one letter to the next."""
 GAP = STEP // 2
-"""Columns from a letter to a diagonal stroke beside it."""
+"""Columns from a letter to an adjacent diagonal stroke."""
 SPANGRAM_STYLE = "bold bright_yellow"
 _LIGHT, _HEAVY = ("─", "│"), ("━", "┃")
 _FALLING, _RISING, _BOTH = "╲", "╱", "╳"  # noqa: RUF001 - strokes, not letters
 
 STEP_PX = 56
-"""From the centre of one letter to that of the next."""
+"""Distance between the centres of two letters."""
 RADIUS_PX = 21
 STROKE_PX = 14
 LETTER_PX = 24
 CAPTION_CHARS = 38
-"""Letters of a line of words below a board of six columns; wider boards take more."""
+"""Letters of a line of words below a board of six columns; wider boards have more."""
 WORDS_MAX = 40
 """Most words that are listed below a picture."""
 
@@ -94,13 +94,13 @@ def _draw_path(canvas: Canvas, entry: Entry, style: str, strokes: tuple[str, str
             place = (line, column + GAP)
             stroke = _FALLING if below - r == right - c else _RISING
             text, other = canvas.texts.get(place, (stroke, style))
-            # Where two words cross, the cross belongs to neither.
+            # Where two words cross, the crossing belongs to neither.
             mark = stroke if text == stroke else _BOTH
             canvas.write(place, mark, style if style == other else "")
 
 
 def list_words(cover: Cover) -> Text:
-    """List a cover's words in lines: the spangram by its parts, then the theme words."""
+    """List a cover's words: the spangram by its parts, then the theme words."""
     lines = [
         Text.assemble("Spangram: ", (spell(entry), style))
         for entry, style, _ in inked(cover)
@@ -109,7 +109,7 @@ def list_words(cover: Cover) -> Text:
     words = [(spell(entry), style) for entry, style, _ in inked(cover)[len(lines) :]]
     head = f"{plural(len(words), 'theme word')}: " if lines else "Words: "
     times = Counter(word for word, _ in words)
-    # One item a word: boards that repeat words may have hundreds of the same.
+    # One item a word: boards with repeated words may have hundreds of the same.
     styled = [
         (word, style) if times[word] == 1 else (f"{word} x {times[word]:,}", "")
         for word, style in dict(words).items()
@@ -121,7 +121,7 @@ def list_words(cover: Cover) -> Text:
 
 
 def spell(entry: Entry) -> str:
-    """Write a word with spaces between the parts that it is run together from."""
+    """Format a word with spaces between the words that it is joined from."""
     return " ".join(entry.components)
 
 
@@ -130,7 +130,7 @@ def svg(
 ) -> str:
     """Draw a board, with the words of a cover, as the text of an SVG file.
 
-    `title` stands above it, `note` below the words.
+    `title` is above it, `note` below the words.
     """
     wide = (puzzle.column_count - 1) * STEP_PX + 2 * RADIUS_PX
     high = (puzzle.row_count - 1) * STEP_PX + 2 * RADIUS_PX
@@ -163,7 +163,7 @@ def svg(
 
 
 def describe(puzzle: Puzzle) -> str:
-    """Name the size, and how many words there are where that is known."""
+    """Describe the size, and the number of words if known."""
     words = puzzle.theme_words
     known = "" if words is None else f", {plural(words, 'theme word')}"
     return f"{puzzle.row_count} x {puzzle.column_count} letters{known}"
@@ -176,12 +176,12 @@ def solution(puzzle: Puzzle, solution: Cover) -> Text:
 
 
 def line(solution: Cover) -> str:
-    """Write the score, the spangram and the theme words."""
+    """Format the score, the spangram and the theme words."""
     words = ", ".join(spell(entry) for entry in solution.theme_words)
     head = "" if solution.spangram is None else f"{spell(solution.spangram)}: "
     return f"{score_text(solution)}  {head}{words}"
 
 
 def score_text(cover: Cover) -> str:
-    """Write a score in decades of probability."""
+    """Format a score in decades of probability."""
     return f"{cover.score / 100:.2f}"

@@ -1,1 +1,1 @@
-"""Tiles at the doors: its plug, and how it is shown."""
+"""Tiles in the service: its plug and its view."""

@@ -1,4 +1,4 @@
-"""Plug Tiles in at the doors."""
+"""The service's plug of Tiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from nightgrid.service.games.plug import GameOption, Payload, ServicePlug, Wanted
 
 BOARDS_A_SEED = 2**32
-"""Boards have seeds of their own: those of one --seed are no other's."""
+"""Stride of seeds: boards of different --seed values are independent."""
 
 
 class TilesServicePlug(ServicePlug):
@@ -24,7 +24,7 @@ class TilesServicePlug(ServicePlug):
         GameOption(
             "teleports",
             Literal["yes", "forced", "no"],
-            "A move to a tile that shares nothing with the one before is allowed always (yes, the "
+            "Moves to a tile that shares nothing with the one before are always allowed (yes, the "
             "default), only from a cleared tile (forced), or never.",
         ),
     )
@@ -37,7 +37,7 @@ class TilesServicePlug(ServicePlug):
         seed: int,
         wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
-        """Make boards as the page holds them; they have numbers instead of dates."""
+        """Generate boards in the page's format; they have numbers instead of dates."""
         from nightgrid.solvers.tiles.generate import Form, generate, to_page
 
         boards = (generate(Form(), seed * BOARDS_A_SEED + i) for i in range(days))

@@ -1,9 +1,9 @@
 """How Tiles is shown: the tiles with their features, and a walk as numbered moves.
 
-In a terminal tiles have numbers, and each layer has a line of its own in a tile; in a solution each
-feature has the number of the move that clears it next to it. In a picture the first three layers
-are a square, a circle and a diamond, so that they are told apart without colour, and below a tile
-stand the numbers of the moves that select it.
+In a terminal tiles have numbers, and each layer is a line in a tile; in a solution each feature has
+the number of the move that clears it next to it. In a picture the first three layers are a square,
+a circle and a diamond, so that they differ even without colour, and below a tile are the numbers of
+the moves that select it.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ TILES_MAX = 400
 FEATURES_MAX = 12
 """Most features of a tile that is drawn."""
 NAME_CHARS = 11
-"""Longer names are cut short."""
+"""Longer names are truncated."""
 LIGHT = (0.9, 0.8, 0.7)
-"""Lightness of each layer; those above the third have its own."""
+"""Lightness of each layer; those above the third have their own."""
 MOVES_MAX = 400
-"""Moves that are listed, or stand in a picture."""
+"""Most moves that are listed or shown in a picture."""
 TELEPORT = "⇢"
 LINE_TILES = 40
-"""Tiles of a walk that are written in one line."""
+"""Most tiles of a walk in one line."""
 WIDE = 1.2
-"""Columns for each row, about: a published board has 5 rows of 6."""
+"""Approximate columns for each row: a published board has 5 rows of 6."""
 
 TILE_PX = 92
 GAP_PX = 10
 CIRCLE_PX = 34
 DIAMOND_PX = 24
-"""Radius of the figures of the second and third layer."""
+"""Radius of the shapes of the second and third layer."""
 LABEL_PX = 11
 CHIP_PX = 18
-"""Height of a feature on a board that has no three layers."""
+"""Height of a feature on a board without three layers."""
 MOVES_PX = 18
 """Height of a line of moves below a tile."""
 MOVES_A_LINE_CHARS = 15
 FIGURES = 3
-"""Layers that have a figure of their own."""
+"""Number of layers with a shape of their own."""
 
 _SHAPE = re.compile(r"#?([^\W\d_]{1,8})[-_ ]?(\d{1,4})")
 """A feature as published boards name it: the letter of its layer, the number of its shape."""
@@ -61,21 +61,21 @@ _SHAPE = re.compile(r"#?([^\W\d_]{1,8})[-_ ]?(\d{1,4})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where tiles and their features stand. The puzzle gives tiles row by row but no rows."""
+    """Positions of tiles and features. The puzzle lists tiles row by row, without rows."""
 
     columns: int
     has_figures: bool
-    """Whether the features are named by layer, and every layer has a figure of its own."""
+    """Whether the features are named by layer, and every layer has a shape of its own."""
     shapes: tuple[tuple[str | None, ...], ...]
-    """The features of each tile, one a layer, None where the tile has none there; without layers
-    one after the other."""
+    """The features of each tile, one a layer, None if the tile has none there; without layers, in
+    sequence."""
     tints: dict[str, str]
-    """The tint of each feature: those of one layer are far from one another, and each layer is
-    darker than the one beneath it."""
+    """The tint of each feature: those of one layer differ clearly, and each layer is darker than
+    the one beneath it."""
 
     @property
     def rows(self) -> int:
-        """Rows that the tiles fill."""
+        """Number of rows."""
         return -(-len(self.shapes) // self.columns)
 
     @property
@@ -85,7 +85,7 @@ class Layout:
 
 
 def layout(puzzle: Puzzle) -> Layout:
-    """Lay a board out; where its features are all named by layer and shape, by layers."""
+    """Lay out a board; by layers if all features are named by layer and shape."""
     features = sorted({feature for tile in puzzle.tiles for feature in tile})
     read = {feature: _SHAPE.fullmatch(feature) for feature in features}
     layer_of = {feature: match[1] for feature, match in read.items() if match}
@@ -127,7 +127,7 @@ def played(puzzle: Puzzle, walk: Walk) -> tuple[tuple[str, ...], ...]:
 
 
 def draw_board(puzzle: Puzzle, walk: Walk | None = None) -> Text:
-    """Draw the tiles, for a walk with the number of the move that clears each feature."""
+    """Draw the tiles; for a walk, with the number of the move that clears each feature."""
     how = layout(puzzle)
     if too_large := _too_large(how):
         return Text(f"({too_large} are too large to draw)")
@@ -158,7 +158,7 @@ board = draw_board
 
 
 def _too_large(how: Layout) -> str:
-    """Describe what is too large to draw of a board; "" if nothing is."""
+    """Describe which part of a board is too large to draw; "" if none is."""
     if len(how.shapes) > TILES_MAX:
         return f"{len(how.shapes):,} tiles"
     return f"tiles of {how.height:,} features" if how.height > FEATURES_MAX else ""
@@ -175,7 +175,7 @@ def list_moves(puzzle: Puzzle, walk: Walk) -> Text:
         for feature in features:
             item.append(" ").append(_cut(feature), on(tints[feature]))
         items.append(item)
-    start = Text(f"Begin on tile {walk.tiles[0] + 1}. Then go to")
+    start = Text(f"Start on tile {walk.tiles[0] + 1}. Then go to")
     lines = [start, *wrapped(items, " · ")]
     if walk.moves > MOVES_MAX:
         lines.append(Text(f"and {walk.moves - MOVES_MAX:,} more moves"))
@@ -228,9 +228,9 @@ def svg(puzzle: Puzzle, walk: Walk | None, title: str | None) -> str:
 
 
 def _draw_feature(picture: Picture, how: Layout, tile: int, level: int, x: int, y: int) -> None:
-    """Draw a feature on its tile: as the figure of its layer, or as a line of text.
+    """Draw a feature on its tile: as the shape of its layer, or as a line of text.
 
-    Features stand below one another on a board that has no layers, or more than have figures.
+    Features are stacked on a board without layers, or with more layers than shapes.
     """
     feature = how.shapes[tile][level]
     if feature is None:
@@ -257,7 +257,7 @@ def _draw_feature(picture: Picture, how: Layout, tile: int, level: int, x: int, 
 
 
 def _moves(walk: Walk | None, tiles: int) -> list[list[str]]:
-    """Write the moves of each tile in lines."""
+    """Format the moves of each tile in lines."""
     if walk is None or walk.moves > MOVES_MAX:
         return []
     found: list[list[str]] = [[] for _ in range(tiles)]
@@ -279,12 +279,12 @@ def solution(puzzle: Puzzle, solution: Walk) -> Text:
 
 
 def line(solution: Walk) -> str:
-    """Write the tiles in the order in which they are selected."""
+    """Format the tiles in the order in which they are selected."""
     tiles = " ".join(str(tile + 1) for tile in solution.tiles[:LINE_TILES])
     more = " ..." if len(solution.tiles) > LINE_TILES else ""
     return f"{plural(solution.moves, 'move')}: {tiles}{more}"
 
 
 def value(value: int, _rules: str) -> str:
-    """Write a number of moves."""
+    """Format a number of moves."""
     return plural(value, "move")

@@ -1,1 +1,1 @@
-"""What stands before every route: headers, checks of requests, keys and their limits."""
+"""Checks before every route: headers, validation of requests, keys and their limits."""

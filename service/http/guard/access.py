@@ -1,4 +1,4 @@
-"""Clients by their keys, read again as the lake's change, and how often each may ask."""
+"""Clients by key, re-read when the lake's keys change, with their rate limits."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural
 
 REFRESH_S = 2.0
-"""A key that was added or revoked counts after this time."""
+"""Delay after which an added or revoked key takes effect."""
 CLOSED_PATHS = ("/v1/", "/metrics", "/report")
-"""Paths that begin so need a key. The page, its files and the health checks are for everyone."""
+"""Prefixes of paths that need a key. The page, its files and the health checks need none."""
 KEY = Depends(HTTPBearer(auto_error=False, scheme_name="key"))
 """Describes the key in the OpenAPI document; the guard checks it."""
 
 
 class Access:
-    """Checks the key of every request, and how many it sends a minute."""
+    """Checks the key and the rate of every request."""
 
     def __init__(self, lake: Callable[[], Lake], *, required: bool) -> None:
-        """Read nothing yet; `lake` gives the lake once it is open."""
+        """Read nothing yet; `lake` returns the lake once it is open."""
         self._required = required
         known: TTLCache[Any, dict[str, Key]] = TTLCache(1, REFRESH_S)
         self._keys = cached(known, condition=Condition())(lambda: read_keys(lake()))
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
     async def key(self, path: str, headers: Headers) -> Key | None:
-        """Return the key of a request, if it has one. Raises Problem without one that is required,
+        """Return the key of a request, if it has one. Raises Problem if a required one is missing,
         and over its rate.
 
-        A key that is given and wrong is refused even where none is wanted.
+        A wrong key is rejected even if none is required.
         """
         given = headers.getlist("authorization")
         if not given and not (self._required and path.startswith(CLOSED_PATHS)):
@@ -68,11 +68,11 @@ class Access:
 
 
 def check_exposure(lake: Lake, host: str) -> None:
-    """Raise PermanentError for a service that others can reach, at `host`, without any key."""
+    """Raise PermanentError for a service that other machines can reach at `host` without keys."""
     if not read_keys(lake):
         raise PermanentError(
             f"--host {host} can be reached from other machines and {lake.url} has no key; "
-            "nightgrid keys add NAME makes one"
+            "nightgrid keys add NAME creates one"
         )
 
 

@@ -1,9 +1,9 @@
-"""API keys in the lake: one file a key, which holds a hash of its secret and its limits.
+"""API keys in the lake: one file a key, with a hash of its secret and its limits.
 
-keys/<name>.json    created once, so that of two processes that add a name one is told so
+keys/<name>.json    created once, so that of two processes that add a name one gets an error
 
-A key is handed out as `ng_NAME_SECRET`. The secret is 256 random bits: it cannot be guessed, so a
-fast hash is enough. It is shown once and kept nowhere.
+A key is issued as `ng_NAME_SECRET`. The secret is 256 random bits: it cannot be guessed, so a fast
+hash is enough. It is shown once and stored nowhere.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nightgrid.solvers.errors import PermanentError
 KEYS = "keys"
 PER_MINUTE = 600
 JOBS = 100
-"""Limits of a key that is added without others."""
+"""Default limits of a new key."""
 LIMIT_MAX = 1_000_000
 SECRET_BYTES = 32
 _BEGINS = "ng"
@@ -36,7 +36,7 @@ Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
 
 
 class Key(BaseModel):
-    """A key as the lake knows it. Nothing in it opens anything."""
+    """A key as stored in the lake, without its secret."""
 
     name: str
     digest: str = Field(pattern="^[0-9a-f]{64}$")
@@ -44,18 +44,18 @@ class Key(BaseModel):
     per_minute: Limit
     """Requests a minute."""
     jobs: Limit
-    """Jobs that are open at once."""
+    """Concurrent open jobs."""
     created_at: str
 
     def fits(self, secret: str) -> bool:
-        """Return whether a secret is this key's; takes the same time for every secret."""
+        """Return whether a secret is this key's, in constant time."""
         return hmac.compare_digest(_digest(secret), self.digest)
 
 
 def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOBS) -> str:
-    """Add a key; return the text that its user sends, which nothing shows again.
+    """Add a key; return the text that its user sends, which is never shown again.
 
-    Raises PermanentError for a name or a limit that cannot be, and for a name that there is.
+    Raises PermanentError for an invalid name or limit, and for an existing name.
     """
     _check_name(name)
     _check_limit(per_minute, "--per-minute")
@@ -71,21 +71,23 @@ def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOB
     data = key.model_dump_json().encode("ascii")
     if not lake.create_bytes(_path(name), data):
         raise PermanentError(
-            f"key {name!r} is there already; nightgrid keys revoke {name} takes it away"
+            f"key {name!r} exists already; nightgrid keys revoke {name} removes it"
         )
     return f"{_BEGINS}_{name}_{secret}"
 
 
 def revoke_key(lake: Lake, name: str) -> None:
-    """Take a key away, damaged or not. Raises PermanentError where there is none of that name."""
+    """Delete a key, damaged or not. Raises PermanentError if there is none of that name."""
     _check_name(name)
     if not lake.exists(_path(name)):
-        raise PermanentError(f"there is no key {name!r} in {lake.url}; nightgrid keys list has all")
+        raise PermanentError(
+            f"there is no key {name!r} in {lake.url}; nightgrid keys list shows all"
+        )
     lake.delete(_path(name))
 
 
 def read_keys(lake: Lake) -> dict[str, Key]:
-    """Read all keys of a lake by name, in order. A damaged one opens nothing and costs no other."""
+    """Read all keys of a lake by name, sorted. A damaged one does not affect the others."""
     found: dict[str, Key] = {}
     for path in lake.list(KEYS):
         try:
@@ -99,7 +101,7 @@ def read_keys(lake: Lake) -> dict[str, Key]:
 
 
 def find_key(keys: Mapping[str, Key], text: str) -> Key | None:
-    """Find the key that a text opens; None for any other text."""
+    """Return the key that matches a text, if any."""
     begins, _, rest = text.partition("_")
     name, _, secret = rest.partition("_")
     key = keys.get(name)
@@ -111,7 +113,7 @@ def _path(name: str) -> str:
 
 
 def _digest(secret: str) -> str:
-    # A header may hold any bytes; those that are no text hash to what no key has.
+    # A header may hold any bytes; undecodable ones hash to a value that no key has.
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The guard around an application: what is refused before a route sees it, in which order."""
+"""The guard around an application: rejects requests before any route sees them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTENT_SECURITY = (
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    # The page makes the pictures that it offers for download out of what it has.
+    # The page generates the pictures that it offers for download.
     "img-src 'self' data: blob:",
     "connect-src 'self'",
     "font-src 'self'",
@@ -29,7 +29,7 @@ CONTENT_SECURITY = (
     "form-action 'none'",
     "frame-ancestors 'none'",
 )
-"""What the page may load: its own files, from this service, and nothing written into the page."""
+"""What the page may load: only its own files, from this service, and nothing inline."""
 UNUSED = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
 """Features of a browser that the page does not use."""
 HEADERS = {
@@ -50,7 +50,7 @@ _RAW = tuple(
 )
 
 EarlyReply = Callable[[Scope, Headers, bytes], Awaitable[ASGIApp | None]]
-"""Returns the reply to a body that needs no route, None where one has to answer."""
+"""Returns the reply to a body that needs no route, None if its route has to answer."""
 
 
 def with_headers(send: Send) -> Send:
@@ -60,7 +60,7 @@ def with_headers(send: Send) -> Send:
         if message["type"] == "http.response.start":
             own = message.get("headers", ())
             names = {name for name, _ in own}
-            # A new list: a cached response is sent again.
+            # A new list, since a cached response is sent again.
             more = (pair for pair in _RAW if pair[0] not in names)
             message = {**message, "headers": [*own, *more]}
         await send(message)
@@ -71,9 +71,9 @@ def with_headers(send: Send) -> Send:
 class Guard:
     """ASGI middleware that adds headers to every answer and validates requests.
 
-    Refused are, in this order: other hosts, pages of other sites, clients without a key or over
-    their rate, bodies of other types, too large or not strict JSON. What it lets through
-    has `request.state.key`. A body that has an early reply is not parsed.
+    Rejects, in this order: other hosts, pages of other sites, clients without a key or over their
+    rate, bodies of other types, too large or not strict JSON. Accepted requests have
+    `request.state.key`. A body that has an early reply is not parsed.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Guard:
         self._early_reply = early_reply
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or let it through."""
+        """Answer a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -108,12 +108,12 @@ class Guard:
         await app(scope, receive, send)
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[ASGIApp, Receive]:
-        """Return what answers a request, and how it reads the body."""
+        """Return the app that answers a request, and the receive function for its body."""
         headers, method = Headers(scope=scope), scope["method"]
         check_host(headers, self._hosts)
         check_origin(method, headers)
         scope.setdefault("state", {})["key"] = await self._access.key(scope["path"], headers)
-        # No other method has a body here: the router answers 405.
+        # Other methods have no body here: the router answers 405.
         if method != "POST":
             return self._app, receive
         _check_media_type(headers)
@@ -122,7 +122,7 @@ class Guard:
         if reply is not None:
             return reply, receive
         try:
-            # Python's own reader, which FastAPI uses, takes NaN and half a character.
+            # Python's own parser, which FastAPI uses, accepts NaN and lone surrogates.
             from_json(data, allow_inf_nan=False)
             read_members(data)
         except ValueError as error:
@@ -135,7 +135,7 @@ class Guard:
 def _check_media_type(headers: Headers) -> None:
     """Raise Problem for a body whose type is not JSON.
 
-    A form of another site can send other types without asking first; JSON it cannot.
+    Forms of other sites can send other types without a preflight request, but not JSON.
     """
     given = headers.get("content-type", "")
     if given.partition(";")[0].strip().lower() != JSON:
@@ -160,7 +160,7 @@ async def _read_body(request: Request, most: int) -> bytes:
 
 
 def _replaying(data: bytes, receive: Receive) -> Receive:
-    """Hand a body that was read to the next reader, and then what comes after it."""
+    """Replay a body to the next reader, and then whatever follows it."""
     messages: list[Message] = [{"type": "http.request", "body": data, "more_body": False}]
 
     async def receive_again() -> Message:

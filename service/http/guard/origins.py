@@ -1,7 +1,8 @@
-"""Where a request comes from: the names that the service is called by, and no page of another site.
+"""Origins of requests: only under the service's own names, and not from pages of other sites.
 
-A page of another site can send requests to a service on loopback, and under a name of its own that
-it points to 127.0.0.1 it could read the answers. So on loopback only names of loopback count.
+A page of another site can send requests to a service on loopback, and by DNS rebinding (a name of
+its own that points to 127.0.0.1) it could read the answers. So on loopback only loopback names are
+accepted.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 
 
 def check_host(headers: Headers, hosts: frozenset[str] | None) -> None:
-    """Raise Problem for a request under a name that is none of `hosts`."""
+    """Raise Problem for a request under a name that is not in `hosts`."""
     if hosts is None:
         return
     try:

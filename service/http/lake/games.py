@@ -1,4 +1,4 @@
-"""GET /v1/games: the games, what may be asked of them, their rules, and an example of each."""
+"""GET /v1/games: the games, their asks, their rules, and an example of each."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SAMPLE_DATE = dt.date(2026, 1, 1)
 
 
 class Rule(BaseModel):
-    """A rule that can be switched."""
+    """A switchable rule."""
 
     name: str = Field(description="Its key in `rules` of POST /v1/solves.")
     type: str = Field(description="bool, int, float, str or choice.")
     default: bool | int | float | str | None = Field(
-        description="What holds where nothing is said; null where `help` says it in words."
+        description="The default; null if `help` describes it."
     )
     choices: list[str] | None = Field(description="The values of a choice.")
     help: str
@@ -40,15 +40,13 @@ class GameAbout(BaseModel):
     """One game."""
 
     game: str = Field(description="Its name in the API.")
-    title: str = Field(description="What people call it.")
+    title: str = Field(description="Its name for people.")
     levels: list[str] = Field(description="The levels that every published payload has.")
-    asks: list[str] = Field(
-        description="What may be asked of a board: first, best, all, count, meant."
-    )
+    asks: list[str] = Field(description="Its asks: first, best, all, count, meant.")
     best_max: int | None = Field(description="The largest K of best(K); null for any.")
-    usual_ask: str = Field(description="What is asked where a request does not say.")
+    usual_ask: str = Field(description="The default ask.")
     rules: list[Rule]
-    usual_rules: str = Field(description="The `rules` of a solve where nothing was said.")
+    usual_rules: str = Field(description="The default `rules` of a solve.")
     accepts_words: bool = Field(description="Whether it is played with words.")
     has_pictures: bool
     example: dict[str, Any] | None = Field(description="A board in the game's own form.")
@@ -62,7 +60,7 @@ class Games(BaseModel):
 
 @router.get("/games", summary="List the games")
 def list_games() -> Games:
-    """List the games with what may be asked of them, their rules and an example of each."""
+    """List the games with their asks, their rules and an example of each."""
     return Games(games=[about(name) for name in GAMES])
 
 
@@ -90,7 +88,7 @@ def _rule(option: GameOption, rules: type[RuleLine] | None) -> Rule:
     choices = [str(choice) for choice in get_args(option.kind)] or None
     said = None if rules is None else getattr(rules(), option.rule or option.name, None)
     kind = str if choices else option.kind
-    # A rule that is kept in another unit than its option has says nothing to who reads the option.
+    # If a rule has another unit than its option, its default would mislead.
     return Rule(
         name=option.name,
         type="choice" if choices else _TYPES.get(option.kind, "str"),
@@ -101,7 +99,7 @@ def _rule(option: GameOption, rules: type[RuleLine] | None) -> Rule:
 
 
 def example(name: str) -> dict[str, Any] | None:
-    """Take a board from the bundled archive of a game, or make a random one."""
+    """Return a board from the bundled archive of a game, or a random one."""
     plug = service_plug(name)
     if plug.sample is not None and plug.sample.is_dir():
         data = min(plug.sample.glob("*.json")).read_bytes()

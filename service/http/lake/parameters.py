@@ -1,4 +1,4 @@
-"""Parameters that several routes of the lake share: games, dates, pages."""
+"""Common parameters of the lake's routes: games, dates, pages."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ OFFSET_MAX = 10**15
 
 
 class Parameters(BaseModel):
-    """Parameters of a request, by the names that a query has for them."""
+    """Query parameters of a request, by name."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class DateRange(Parameters):
-    """A range of dates; without an end it goes on."""
+    """A range of dates, maybe open."""
 
     from_: dt.date | None = Field(
-        default=None, alias="from", description="First date; what has no date is left out."
+        default=None, alias="from", description="First date; items without a date are left out."
     )
     to: dt.date | None = Field(default=None, description="Last date.")
 
@@ -44,7 +44,7 @@ class Page(Parameters):
     limit: int = Field(default=PAGE_ROWS, ge=1, le=PAGE_ROWS_MAX, description="Items of the page.")
 
     def next(self, path: str, total: int, **others: object) -> str | None:
-        """Name the page after this one; None after the last."""
+        """Return the path of the next page; None after the last."""
         if self.offset + self.limit >= total:
             return None
         given = {name: value for name, value in others.items() if value is not None}
@@ -53,7 +53,7 @@ class Page(Parameters):
 
 
 def known_game(name: str) -> str:
-    """Return the name of a game. Raises Problem with 404 for another one."""
+    """Return the name of a game. Raises Problem with 404 for an unknown one."""
     if name not in GAMES:
         detail = f"there is no game {name!r:.40}; expected one of {', '.join(GAMES)}"
         raise Problem("no-such-game", detail)

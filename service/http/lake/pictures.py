@@ -1,4 +1,4 @@
-"""Pictures of boards: of a date, and of a board that is typed, which is the check while typing."""
+"""Pictures of boards: of a date, and of a posted board, which also validates it while typing."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class SvgResponse(Response):
 
 
 class PictureBody(BoardBody):
-    """A board that is to be drawn."""
+    """A board to draw."""
 
     title: str | None = Field(
-        default=None, max_length=TITLE_CHARS, description="What stands above the board."
+        default=None, max_length=TITLE_CHARS, description="Title above the board."
     )
 
 
@@ -54,8 +54,8 @@ def picture_of_date(game: str, date: dt.date, level: str, service: Here) -> Resp
 def picture_of_board(body: PictureBody, service: Here) -> Response:
     """Draw a board that need not be in the lake.
 
-    This is how a board is checked while it is typed: what is wrong with it is a problem whose
-    pointers name the fields, down to the cell.
+    This validates a board while it is typed: faults are problems whose pointers name the fields,
+    down to the cell.
     """
     posted = posted_board(service.lake, body, service.settings.workers, is_solved=False)
     asked = posted.asked
@@ -63,7 +63,7 @@ def picture_of_board(body: PictureBody, service: Here) -> Response:
 
 
 def drawn(game: str, puzzle: Any, title: str | None, solution: Any = None) -> str:
-    """Draw a board as the text of an SVG file. Raises Problem for one that has no picture."""
+    """Return the picture of a board as SVG text. Raises Problem if it has none."""
     try:
         return view(game).svg(puzzle, solution, title)
     except PermanentError as error:

@@ -1,4 +1,4 @@
-"""GET /v1/puzzles: the calendar of a game, and the boards of a date with what is known of them."""
+"""GET /v1/puzzles: the calendar of a game, and the boards of a date with their answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEVEL_CHARS = 64
 
 
 class ShortAnswer(Answer):
-    """An answer, and what it answers."""
+    """An answer, with its question."""
 
     id: str = Field(description="Of the job: GET /v1/solves/{id} has more.")
     ask: str
@@ -46,7 +46,7 @@ class LevelOfDay(BaseModel):
 
     level: str
     puzzle_id: str
-    reference: str = Field(description="The id by which POST /v1/solves takes it.")
+    reference: str = Field(description="The id for POST /v1/solves.")
     draft: bool
     status: str | None = Field(description="How its usual question ended; null: not asked.")
     count: str | None = Field(description="Exact number of solutions, in decimal.")
@@ -71,11 +71,11 @@ class Calendar(BaseModel):
 
 
 class CalendarPage(Page, DateRange):
-    """Which dates are wanted."""
+    """Which dates to list."""
 
 
 class WhichLevel(Parameters):
-    """Which boards of a date are wanted."""
+    """Which boards of a date to list."""
 
     level: str | None = Field(default=None, max_length=LEVEL_CHARS, description="One level.")
 
@@ -90,7 +90,7 @@ class BoardOfDay(BaseModel):
     clue: str | None
     editor: str | None
     constructors: str | None
-    results: list[ShortAnswer] = Field(description="What is known of it, the usual question first.")
+    results: list[ShortAnswer] = Field(description="Its answers, the usual question first.")
     picture: str = Field(description="Path of its picture.")
 
 
@@ -153,7 +153,7 @@ def boards_of_date(
     asked: Annotated[WhichLevel, Query()],
     service: Here,
 ) -> BoardsOfDay:
-    """Read the boards of a date, in their game's own form, with what is known of each."""
+    """Read the boards of a date, in their game's own form, with their answers."""
     boards = find_on_date(service.lake, game, date, asked.level)
     bound = open_game(service.lake, game)
     ids = [bound.puzzle_id(board.published.puzzle) for board in boards]
@@ -179,13 +179,13 @@ def boards_of_date(
 
 
 def find_on_date(lake: Lake, game: str, date: dt.date, level: str | None) -> list[Board]:
-    """Find the boards of a date. Raises Problem with 404 where the lake has none."""
+    """Find the boards of a date. Raises Problem with 404 if the lake has none."""
     known_game(game)
     return find_boards(lake, DateReference(game=game, date=date, level=level and level.lower()))
 
 
 def short_answers(lake: Lake, puzzle_ids: Collection[str]) -> dict[str, list[ShortAnswer]]:
-    """Look up what is known of puzzles, by puzzle, the usual question first."""
+    """Look up the answers about puzzles, by puzzle, the usual question first."""
     if not puzzle_ids:
         return {}
     found: dict[str, list[ShortAnswer]] = {}
@@ -197,6 +197,6 @@ def short_answers(lake: Lake, puzzle_ids: Collection[str]) -> dict[str, list[Sho
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[bool, bool, int, str, str]:
-    """Order answers: those to the usual ask, those that are final, those with fewer rules said."""
+    """Sort key of answers: the usual ask first, then final ones, then those with fewer rules."""
     is_usual = row["ask"] == str(game_plug(row["game"]).usual_ask)
     return (not is_usual, row["status"] not in FINAL, len(row["rules"]), row["ask"], row["job_id"])

@@ -41,7 +41,7 @@ FORMATS: dict[str, str] = {
     "arrow": "application/vnd.apache.arrow.stream",
     "parquet": "application/vnd.apache.parquet",
 }
-"""Media types by the names that `format` takes, the first unless a request says otherwise."""
+"""Media types by `format`; the first is the default."""
 _WRITERS: dict[str, Callable[[Iterator[pa.Table], pa.Schema], Iterator[bytes]]] = {
     "csv": csv_pieces,
     "arrow": arrow_pieces,
@@ -51,7 +51,7 @@ LIST_CHARS = 200
 
 
 class ResultRow(BaseModel):
-    """How a job ended, and where its puzzle stands today."""
+    """How a job ended, and where its puzzle is published today."""
 
     puzzle: str = Field(description="Reference of the puzzle: GAME/DATE/LEVEL, or its id.")
     game: str
@@ -81,7 +81,7 @@ class Results(BaseModel):
 
 
 class Asked(DateRange):
-    """Which results are wanted, and how."""
+    """Which results to return, and in which format."""
 
     game: str | None = Field(
         default=None, max_length=LIST_CHARS, description="A game, or several with commas."
@@ -103,7 +103,7 @@ class Asked(DateRange):
     )
     offset: int = Field(default=0, ge=0, le=OFFSET_MAX, description="Rows before the first.")
     format: Literal["json", "csv", "arrow", "parquet"] | None = Field(
-        default=None, description="Goes before Accept, for links that cannot say it."
+        default=None, description="Overrides Accept, for links, which cannot set it."
     )
 
     def wanted(self) -> RowFilter:
@@ -128,7 +128,9 @@ def _named(name: str, text: str | None, known: Any) -> list[str]:
         return list(known)
     named = [part.strip() for part in text.split(",")]
     if unknown := [part for part in named if part not in known]:
-        raise wrong(f"?{name}", f"{unknown[0]!r:.40} is none; expected some of {', '.join(known)}")
+        raise wrong(
+            f"?{name}", f"{unknown[0]!r:.40} is unknown; expected some of {', '.join(known)}"
+        )
     return named
 
 
@@ -158,7 +160,7 @@ def results(
     if form == "json":
         return JSONResponse(_page(service.lake, asked, wanted).model_dump())
     tables = _cut(list_results(service.lake, wanted), asked.offset, asked.limit)
-    # What is wrong with the lake is told before the answer begins.
+    # Errors of the lake are raised before the answer starts.
     first = list(itertools.islice(tables, 1))
     pieces = _WRITERS[form](itertools.chain(first, tables), RESULT_ROWS)
     return StreamingResponse(
@@ -172,7 +174,7 @@ def results(
 
 
 def chosen_format(accept: str) -> str:
-    """Return the first format that an Accept header names; JSON if it names none."""
+    """Return the first format in an Accept header; JSON if there is none."""
     kinds = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     return next((name for kind in kinds for name in FORMATS if FORMATS[name] == kind), "json")
 

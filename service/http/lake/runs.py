@@ -24,9 +24,9 @@ from nightgrid.workers.runs.status import is_cancelled
 router = APIRouter(tags=["runs"])
 report_router = APIRouter(tags=["report"])
 NO_FRAME = "frame-ancestors 'none'"
-"""The policy of a report that it cannot state itself: the rest is in its head."""
+"""The policies of a report that it cannot state itself; the others are in its head."""
 NO_REPORT = "no-report.html"
-"""The file of the page that is shown where there is no report."""
+"""The page shown if there is no report."""
 RUNS = "runs"
 _FOLDER = f"{RUNS}/run="
 
@@ -39,15 +39,11 @@ class RunRow(BaseModel):
     game: str | None = None
     ask: str | None = None
     rules: str | None = None
-    jobs: int | None = Field(
-        default=None, description="Puzzles that it is about, known ones included."
-    )
+    jobs: int | None = Field(default=None, description="Its puzzles, including known ones.")
     chunks_done: int | None = None
     chunks_total: int | None = None
     finished_at: str | None = None
-    statuses: dict[str, int] = Field(
-        default={}, description="Jobs of a run that is done, by their ends."
-    )
+    statuses: dict[str, int] = Field(default={}, description="Jobs of a finished run, by status.")
     reason: str = Field(default="", description="What is wrong with a damaged one.")
 
 
@@ -61,7 +57,7 @@ class Runs(BaseModel):
 
 @router.get("/runs", summary="List runs")
 def runs(asked: Annotated[Page, Query()], service: Here) -> Runs:
-    """List the runs that the lake has kept, with how far each is."""
+    """List the runs that the lake still has, with the progress of each."""
     folders = [path for path in service.lake.folders(RUNS) if path.startswith(_FOLDER)]
     shown = folders[asked.offset : asked.offset + asked.limit]
     return Runs(
@@ -101,9 +97,9 @@ def _row(lake: Lake, run_id: str) -> RunRow:
     dependencies=[KEY],
 )
 def report(request: Request, service: Here) -> Response:
-    """Return the report of the last night: an HTML page that loads nothing and runs no script.
+    """Return the report of the last night: a self-contained HTML page without scripts.
 
-    Without one a browser gets a page that says how a report is made, with status 404.
+    If there is none, a browser gets a page that says how to create a report, with status 404.
     """
     try:
         page = service.lake.read_bytes(REPORT_PATH).decode("utf-8", "replace")
@@ -111,7 +107,7 @@ def report(request: Request, service: Here) -> Response:
         if "text/html" in request.headers.get("accept", ""):
             return FileResponse(FOLDER / NO_REPORT, 404, {"Vary": "Accept"})
         raise Problem(
-            "not-found", "no night has written a report; nightgrid report does"
+            "not-found", "no night has written a report; nightgrid report writes one"
         ) from error
     headers = {"Content-Security-Policy": NO_FRAME, "Cache-Control": "no-cache"}
     return HTMLResponse(page, headers=headers)

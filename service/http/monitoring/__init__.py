@@ -1,1 +1,1 @@
-"""Routes that watch the service: its queue, its health, its figures."""
+"""Routes that monitor the service: its queue, its health, its metrics."""

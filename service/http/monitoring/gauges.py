@@ -1,6 +1,6 @@
-"""Gauges of queue, nights and lake, computed when Prometheus asks.
+"""Gauges of queue, nights and lake, computed when Prometheus scrapes them.
 
-Files and results are counted every five minutes at most.
+Files and results are counted at most every five minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nightgrid.solvers.errors import NightgridError
 from nightgrid.solvers.registry import GAMES
 
 LAKE_S = 300.0
-"""Seconds between two counts of the lake's files."""
+"""Interval of counting the lake's files."""
 NIGHTS_S = 15.0
 """Seconds for which reports of nights are cached."""
 _TABLES = ("results", "solutions", "listings", "puzzles", "raw", "runs", "corpora", "gold")
@@ -42,11 +42,11 @@ NIGHT_GAUGES = {
     "nightgrid_night_success_timestamp_seconds": "When the last night of a game that succeeded "
     "ended, as Unix time.",
     "nightgrid_night_seconds": "How long the last night took for a game.",
-    "nightgrid_night_jobs": "Jobs of the last night that the lake had no answer for.",
-    "nightgrid_quarantine": "Rules that payloads of the lake break, as the last night found them.",
+    "nightgrid_night_jobs": "Jobs of the last night without an earlier answer.",
+    "nightgrid_quarantine": "Rules broken by payloads of the lake, as of the last night.",
     "nightgrid_night_quarantined": "Those of them that are new in the last night.",
-    "nightgrid_contradictions": "Answers that another version of the solver has given otherwise, "
-    "as the last comparison found them.",
+    "nightgrid_contradictions": "Answers that differ from those of another version of the solver, "
+    "as of the last comparison.",
 }
 
 
@@ -60,21 +60,21 @@ def _gauge(
 
 
 def job_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
-    """Yield gauges of open jobs on demand, which are in the lake."""
+    """Yield gauges of open on-demand jobs, which are in the lake."""
     yield _gauge(
         "nightgrid_jobs",
-        "Open jobs on demand: `queued`, or `running`.",
+        "Open on-demand jobs: `queued`, or `running`.",
         ("game", "state"),
         snapshot.jobs,
     )
     yield _gauge(
         "nightgrid_jobs_oldest_seconds",
-        "Age of the oldest open job, waiting or worked; 0 without one.",
+        "Age of the oldest open job, waiting or running; 0 if there is none.",
         samples=snapshot.oldest_s or 0.0,
     )
     yield _gauge(
         "nightgrid_records_damaged",
-        "Files among the submissions that cannot be read.",
+        "Unreadable submission files.",
         samples=snapshot.damaged,
     )
     yield _gauge(
@@ -89,13 +89,13 @@ def queue_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
     queues, workers = snapshot.queues, (snapshot.alive or {}).values()
     yield _gauge(
         "nightgrid_worker_processes",
-        "Processes of living workers; 0 for a queue that none serves.",
+        "Processes of living workers; 0 for a queue without any.",
         ("queue",),
         {(q,): sum(w["processes"] for w in workers if q in w["queues"]) for q in queues},
     )
     yield _gauge(
         "nightgrid_workers_refusing",
-        "Workers that refused to work a moment ago.",
+        "Workers that recently refused to work.",
         samples=len(snapshot.refusing),
     )
     yield _gauge(
@@ -107,14 +107,14 @@ def queue_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
     )
     yield _gauge(
         "nightgrid_queue_oldest_seconds",
-        "Age of the oldest message that waits; 0 without one.",
+        "Age of the oldest waiting message; 0 if there is none.",
         ("queue",),
         {(name,): queue.oldest_s for name, queue in queues.items()},
     )
     batch = snapshot.batch
     yield _gauge(
         "nightgrid_chunks_waiting",
-        "Chunks that are not done of all runs that are driven now, in a queue or not.",
+        "Unfinished chunks of all driven runs, queued or not.",
         samples={} if batch is None else batch.chunks_waiting,
     )
 
@@ -149,7 +149,7 @@ class Gauges(Collector):
     """Collects the gauges of one service's queue and lake."""
 
     def __init__(self, lake: Lake, queue: Callable[[], QueueSnapshot]) -> None:
-        """Count nothing before a scrape."""
+        """Count nothing before the first scrape."""
         self._lake, self._queue = lake, queue
         self._of_lake = cached(TTLCache(1, LAKE_S), condition=Condition())(
             lambda: list(self._count())
@@ -157,7 +157,7 @@ class Gauges(Collector):
         self._nights = cached(TTLCache(1, NIGHTS_S), condition=Condition())(lambda: _nights(lake))
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield all gauges but those of a part that does not answer."""
+        """Yield all gauges, except those of a part that does not answer."""
         with suppress(NightgridError):
             snapshot = self._queue()
             yield from job_gauges(snapshot)
@@ -184,7 +184,7 @@ class Gauges(Collector):
 
 def _rows_of(lake: Lake, path: str) -> Counter[tuple[str, ...]]:
     rows: Counter[tuple[str, ...]] = Counter()
-    # A file may just have been merged into another one.
+    # The file may just have been merged.
     with suppress(NightgridError, pa.ArrowException):
         for table in lake.scan_file(path, RESULTS_SCHEMA, ("game", "status")):
             counted = table.group_by(["game", "status"]).aggregate([([], "count_all")])
@@ -205,7 +205,7 @@ def _nights(lake: Lake) -> dict[str, dict[tuple[str, ...], float]]:
 
 
 def _night(told: dict[str, Any]) -> dict[str, float]:
-    """Read the values of a night from its report."""
+    """Extract the values of a night from its report."""
     good_at = told["succeeded_at"]
     return {
         "nightgrid_night_timestamp_seconds": _unix(told["ended_at"]),

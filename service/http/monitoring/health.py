@@ -1,4 +1,4 @@
-"""GET /healthz, /readyz, /v1/queue and /metrics: is the process well, would a solve be worked now.
+"""GET /healthz, /readyz, /v1/queue and /metrics: is the process healthy, would it solve now.
 
 Workers, keeper and drivers export their metrics on a port of their host
 (nightgrid.workers.exporter).
@@ -45,17 +45,17 @@ class WorkerAbout(BaseModel):
     name: str
     processes: int
     queues: list[str]
-    refusing: str | None = Field(description="Why it cannot work just now; null: it can.")
+    refusing: str | None = Field(description="Why it refuses work now; null: it does not.")
 
 
 class Queue(BaseModel):
     """The queue as it was within the last second."""
 
-    waiting: int = Field(description="Jobs that no worker has begun.")
-    running: int = Field(description="Jobs that are worked.")
-    oldest_s: float | None = Field(description="Age of the oldest open job, waiting or worked.")
+    waiting: int = Field(description="Jobs that no worker has started.")
+    running: int = Field(description="Jobs that a worker has started.")
+    oldest_s: float | None = Field(description="Age of the oldest open job, waiting or running.")
     state: Literal["up", "starting", "none"] = Field(
-        description="Whether a worker lives, or some are being started on the service's machine."
+        description="Whether a worker is alive, or some are starting on the service's machine."
     )
     answers: bool = Field(description="Whether the Redis server answers.")
     workers: list[WorkerAbout]
@@ -64,13 +64,13 @@ class Queue(BaseModel):
 
 @router.get("/healthz")
 async def healthz() -> Health:
-    """Report that the process lives; it asks neither lake nor server."""
+    """Report that the process is alive; depends on neither lake nor server."""
     return Health()
 
 
-@router.get("/readyz", summary="Tell whether solves would be worked")
+@router.get("/readyz", summary="Check whether solves would be processed")
 def readyz(service: Here) -> Ready:
-    """Return whether the lake, the Redis server and a worker for on-demand solves are there."""
+    """Return whether the lake, the Redis server and a worker for on-demand solves are available."""
     missing = ["lake", "server", "workers"]
     if _answers(service.lake):
         snapshot = service.queue()
@@ -91,21 +91,21 @@ def _answers(lake: Lake) -> bool:
 
 @router.get(
     "/metrics",
-    summary="Read the figures of the service",
+    summary="Read the metrics of the service",
     response_class=PlainTextResponse,
     dependencies=[KEY],
 )
 def metrics(service: Here) -> Response:
-    """Write the metrics in the text format of Prometheus."""
+    """Return the metrics in the text format of Prometheus."""
     gauges = CollectorRegistry()
     gauges.register(service.gauges)
     text = generate_latest(REGISTRY) + generate_latest(gauges)
     return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-@api_router.get("/queue", summary="Look at the queue")
+@api_router.get("/queue", summary="Read the state of the queue")
 def queue(service: Here) -> Queue:
-    """Count who waits and who works. It is looked at once a second at most."""
+    """Return queue lengths and workers, updated at most once a second."""
     snapshot = service.queue()
     alive = snapshot.alive or {}
     return Queue(

@@ -21,30 +21,30 @@ from nightgrid.workers.runs.run_files import folder
 from nightgrid.workers.settings import Settings
 
 SNAPSHOT_S = 1.0
-"""A snapshot is taken so often, however many pages show it."""
+"""Lifetime of a snapshot, however many pages show it."""
 WAITING, RUNNING = "queued", "running"
-"""States of open jobs: no worker has begun, a worker has."""
+"""States of open jobs: not started, or started by a worker."""
 LOOKED_AT = 200
-"""Open jobs, the oldest, of which it is looked whether a worker has begun; others wait."""
+"""Most open jobs, the oldest first, that are checked for a start; others count as waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSnapshot:
-    """What there is to do, and which workers do it."""
+    """The open jobs and the available workers."""
 
     jobs: Counter[tuple[str, str]]
     """Open jobs by game and state."""
     oldest_s: float | None
-    """Age of the oldest open job, waiting or worked; None without one."""
+    """Age of the oldest open job, waiting or running; None if there is none."""
     alive: dict[str, dict[str, Any]] | None
     """The living workers by name; None while no server answers."""
     refusing: dict[str, str] = field(default_factory=dict)
     queues: dict[str, QueueStatus] = field(default_factory=dict)
     starting: bool = False
-    """Whether no worker lives, and some are being started on this machine."""
+    """Whether no worker is alive, and some are starting on this machine."""
     batch: Demand | None = None
     damaged: int = 0
-    """Files among the submissions that are none."""
+    """Unreadable submission files."""
 
     def number(self, *states: str) -> int:
         """Count open jobs of some states."""
@@ -52,12 +52,12 @@ class QueueSnapshot:
 
     @property
     def serves(self) -> bool:
-        """Return whether a living worker takes on-demand solves."""
+        """Return whether a living worker serves on-demand solves."""
         return any(INTERACTIVE in about["queues"] for about in (self.alive or {}).values())
 
 
 def take_snapshot(lake: Lake, settings: Settings) -> QueueSnapshot:
-    """Take a snapshot of the open jobs in the lake and of the server; a dead one is no error."""
+    """Take a snapshot of the open jobs in the lake and of the server, which may be dead."""
     found = open_jobs(lake)
     jobs: Counter[tuple[str, str]] = Counter()
     now = time.time()

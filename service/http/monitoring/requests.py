@@ -1,7 +1,7 @@
-"""What is noted of every request: its id, its metrics, and a line of the log where it matters.
+"""Request ids, metrics, and log lines for requests that matter.
 
-The id is the client's own `X-Request-ID` or a new one. It is in every line that is logged for the
-request, here and in the worker that takes its message, and in the answer.
+The id is the client's own `X-Request-ID` or a new one. It is in every log line of the request, here
+and in the worker that takes its message, and in the answer.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ log = get_logger("nightgrid.http")
 ID_HEADER = "X-Request-ID"
 ID_CHARS = 16
 SKIPPED_HEADER = "Nightgrid-Skipped-Files"
-"""How many damaged files of the lake were skipped: the answer may lack what they held."""
+"""Number of damaged files of the lake that were skipped: the answer may lack their content."""
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Requests that are logged only when the service failed at them."""
+"""Requests that are logged only if the service failed."""
 REPEATED, ROUTE = "nightgrid.repeated", "nightgrid.route"
-"""Set in the scope of a request: that it repeats one that was answered, and is not logged; and its
-route where none was looked up."""
+"""Set in the scope of a request: that it repeats an answered one, and is not logged; and its route
+if the router did not set it."""
 _FAILED = 500
 _PROBES = frozenset({"/healthz", "/readyz"})
-"""Asked every few seconds: that they are not ready is their answer."""
+"""Polled every few seconds: not being ready is an answer, not an error."""
 OTHER = "other"
 LATENCIES_S = (0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
 
-# Label values are declared names alone: what a client made up would be kept for ever.
+# Label values are declared names only: those of clients would be kept forever.
 REQUESTS = Counter(
     "nightgrid_http_requests_total",
     "Requests by route and status.",
@@ -53,16 +53,16 @@ METRICS = (REQUESTS, REQUEST_SECONDS)
 
 
 class Noted:
-    """ASGI middleware that counts and logs requests, and has HEAD answered as GET is.
+    """ASGI middleware that counts and logs requests, and answers HEAD like GET.
 
-    The server sends no body to a client that has sent HEAD.
+    The server sends no body to a client that sent HEAD.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through; count it when its answer begins."""
+        """Pass a request on; count it when its answer starts."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -103,19 +103,19 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
 
 
 def route_of(scope: Scope) -> str:
-    """Name the route that a request went to, as it is declared; "other" for none."""
+    """Return the declared route of a request; "other" if there is none."""
     if ROUTE in scope:
         return str(scope[ROUTE])
     route = scope.get("route")
     path = getattr(route, "path_format", None) or getattr(route, "path", None)
     if path is None:
         return "/static" if scope["path"].startswith("/static/") else OTHER
-    # A router that is included with a prefix does not have it in its routes.
+    # Routes of a router that is included with a prefix lack the prefix.
     return f"/v1{path}" if scope["path"].startswith("/v1/") else str(path)
 
 
 def _name_skipped() -> int:
-    """Log the damaged and foreign files that were skipped since; return how many."""
+    """Log the damaged and foreign files skipped so far; return how many."""
     files = skipped_files()
     for path, why in files.items():
         log.warning("file skipped", file=path, why=why)

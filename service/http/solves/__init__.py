@@ -1,1 +1,1 @@
-"""Solves over HTTP: asking, waiting, following, leaving, and what was found."""
+"""Solves over HTTP: submit, wait, follow, leave, and read results."""

@@ -1,4 +1,4 @@
-"""Whether another job is taken: by the jobs that its key has open, and by those before it."""
+"""Admission control: limits by a key's open jobs, and by the jobs ahead in the queue."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from nightgrid.workers.ondemand.submissions import Wanted, client_name, open_job
 from nightgrid.workers.settings import Settings
 
 JOB_S = 0.05
-"""What a job costs besides its solve: its files and messages."""
+"""Overhead of a job besides its solve: its files and messages."""
 RETRY_AFTER_S = 5
 
 
 def client_for(key: Key | None) -> str:
-    """Name a client in submissions by its API key; empty without one."""
+    """Return the client name for an API key in submissions; empty without one."""
     return "" if key is None else client_name("key", key.name)
 
 
 def in_same_class(wanted: Iterable[Wanted], expected_s: float, settings: Settings) -> list[Wanted]:
-    """List the open jobs that share their workers with one that is expected to take so long.
+    """List the open jobs that compete for workers with a job of this expected time.
 
     Small jobs wait for small ones, large jobs for large ones.
     """
@@ -35,10 +35,10 @@ def in_same_class(wanted: Iterable[Wanted], expected_s: float, settings: Setting
 def check_admission(
     lake: Lake, settings: Settings, key: Key | None, job_id: str, expected_s: float
 ) -> None:
-    """Raise Problem with 429 for a job that would wait too long, or is one too many of its key.
+    """Raise Problem with 429 for a job that would wait too long, or exceeds its key's limit.
 
-    A job that is open already is no further one. It waits for what the jobs before it are expected
-    to take, divided by the processes that work them.
+    A job that is open already does not count again. The wait is the expected time of the jobs
+    ahead, divided by the processes that solve them.
     """
     wanted = open_jobs(lake).wanted
     if job_id in wanted:

@@ -1,6 +1,6 @@
-"""Replies without a route: to bodies that were answered for good before, and to small boards.
+"""Immediate replies without a route: to repeated bodies with final answers, and to small boards.
 
-FastAPI's own way to a route takes most of the processor time of such a request.
+FastAPI's own routing takes most of the processor time of such a request.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from nightgrid.workers.metrics import count_rows
 from nightgrid.workers.tracing import describe_span
 
 TRIED = "tried"
-"""Whether the board of a request was begun here and did not end in time, in its state."""
+"""State key: whether the board was started here and did not finish in time."""
 WAIT_MAX_S = 60.0
-"""The longest that one request waits."""
+"""Longest wait of one request."""
 _WAIT = re.compile(r"\bwait\s*=\s*\"?(\d{1,6}(?:\.\d{1,3})?)\"?\s*(?:[,;]|$)")
 
 
@@ -32,7 +32,7 @@ async def reply_at_once(
     service: Service, scope: Scope, headers: Headers, body: bytes
 ) -> Response | None:
     """Reply to the body of a request; None if its route has to."""
-    # A query is refused by the route.
+    # Its route rejects a query.
     if scope["path"] != API or scope["query_string"]:
         return None
     reply = service.replies.get(_digest(body))
@@ -50,7 +50,7 @@ async def _solved(service: Service, scope: Scope, body: bytes, wait_s: float) ->
     if not service.small_boards.is_ready:
         return None
     found = await service.small_boards.solve(body, wait_s)
-    # The lake may know of a board that a night has brought.
+    # The lake may know the board from a night.
     if found is None or service.views.references(found.puzzle_id):
         scope["state"][TRIED] = found is None
         return None
@@ -62,7 +62,7 @@ async def _solved(service: Service, scope: Scope, body: bytes, wait_s: float) ->
 
 
 def answered(service: Service, body: bytes | None, solve: dict[str, Any]) -> Response:
-    """Answer with a job that has ended; with a body, the same one is answered so again."""
+    """Answer with a job that has ended; with a body, cache the reply for it."""
     return _reply(service, body if is_final(solve) else None, solve["id"], to_json(solve))
 
 
@@ -79,9 +79,9 @@ def _digest(body: bytes) -> bytes:
 
 
 def wait_of(prefer: str) -> float:
-    """Read how many seconds a request may wait from its Prefer header (RFC 7240), 0 by default.
+    """Parse the seconds that a request may wait from its Prefer header (RFC 7240), 0 by default.
 
-    Preferences that cannot be read are ignored.
+    Invalid preferences are ignored.
     """
     found = _WAIT.search(prefer.lower())
     return min(float(found[1]), WAIT_MAX_S) if found else 0.0

@@ -1,4 +1,4 @@
-"""What happens to a job, and what it has found: events, solutions and pictures of them."""
+"""Progress and results of a job: events, solutions, and pictures of them."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ router = APIRouter(tags=["solves"])
 FILED_S = 5.0
 PING_S = 15
 EVENTS_S = 0.5
-"""Pause between two looks at a job whose events are streamed."""
+"""Pause between two checks of a job whose events are streamed."""
 RETRY_MS = 1000
-"""When a client whose connection is gone comes back."""
+"""Reconnection delay of a client that lost its connection."""
 END = "end"
 """The last event, and its id."""
 NDJSON = "application/x-ndjson"
 
 
 class WhichSolution(Parameters):
-    """Which solution is drawn."""
+    """Which solution to draw."""
 
     solution: int | None = Field(default=None, ge=0, le=10**15)
 
@@ -51,16 +51,16 @@ class WhichSolution(Parameters):
     response_class=EventSourceResponse,
     responses={
         200: {"content": {"text/event-stream": {}}},
-        204: {"description": "The client has had the last event: it need not come back."},
+        204: {"description": "The client has received the last event and need not reconnect."},
     },
 )
 async def get_events(job_id: str, request: Request, service: Here) -> Response:
-    """Stream what happens to a job: `state`, `progress` and at last `end`.
+    """Stream the events of a job: `state`, `progress` and finally `end`.
 
-    A client that comes back is first told where the job is now.
+    A client that reconnects first gets the current state.
     """
     if request.headers.get("last-event-id") == END:
-        # An EventSource comes back after every other answer.
+        # An EventSource reconnects after any other answer.
         return Response(status_code=204)
     await asyncio.to_thread(found_solve, service, job_id)
     events = _events(service, job_id)
@@ -88,7 +88,7 @@ async def _events(service: Service, job_id: str) -> AsyncIterator[ServerSentEven
 
 
 def news(before: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the events between two looks at a job."""
+    """Yield the events between two states of a job."""
     if is_over(now):
         yield END, now
         return
@@ -139,7 +139,7 @@ def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: 
         text = next(_texts(service.lake, _row(service, solve), solution), None)
         if text is None:
             stored = solve["answer"]["solutions_stored"]
-            detail = f"there is no solution {solution}; {stored:,} are kept"
+            detail = f"there is no solution {solution}; {stored:,} are stored"
             raise wrong("?solution", detail, "no-such-solution")
         shown = game(solve["game"]).solution_from_json(json.loads(text))
     title = solve["references"][0] if solve["references"] else None
@@ -147,10 +147,10 @@ def get_picture(job_id: str, asked: Annotated[WhichSolution, Query()], service: 
 
 
 def _row(service: Service, solve: dict[str, Any]) -> dict[str, Any]:
-    """Find the row of an answer. Raises Problem for a job that is not answered."""
+    """Return the row of an answer. Raises Problem for a job without an answer."""
     row = None
     if solve["answer"] is not None:
-        # An answer of the service itself may not be filed yet.
+        # An answer of the service itself may not be stored yet.
         service.small_boards.wait_until_filed(solve["id"], FILED_S)
         row = find_row(service.lake, solve["id"])
     if row is None:

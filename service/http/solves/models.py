@@ -1,4 +1,4 @@
-"""What solves look like in JSON. Numbers that may pass 2^53 are texts; times are RFC 3339, UTC."""
+"""JSON models of solves. Numbers that may exceed 2^53 are strings; times are RFC 3339, UTC."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ State = Literal["queued", "running", "done", "failed", "cancelled", "expired"]
 
 
 class Answer(BaseModel):
-    """What came out."""
+    """The answer of a job."""
 
     status: Literal["solved", "unsolvable", "over_budget", "invalid", "poison"]
     count: str | None
@@ -27,19 +27,17 @@ class Answer(BaseModel):
 
 
 class Progress(BaseModel):
-    """How far a job is that a worker has begun."""
+    """Progress of a started job."""
 
     chunks_done: int
     chunks_total: int
-    states: str | None = Field(default=None, description="Of what is done.")
-    expected_s: float | None = Field(
-        default=None, description="Seconds of one core that it is expected to take."
-    )
-    left_s: float | None = Field(default=None, description="What of them is left.")
+    states: str | None = Field(default=None, description="States so far.")
+    expected_s: float | None = Field(default=None, description="Expected seconds of one core.")
+    left_s: float | None = Field(default=None, description="Expected seconds left.")
 
 
 class Links(BaseModel):
-    """Where more is."""
+    """Related resources."""
 
     self: str
     events: str
@@ -48,7 +46,7 @@ class Links(BaseModel):
 
 
 class Solve(BaseModel):
-    """A job: what was asked, where it is, and its answer when there is one."""
+    """A job: its question, its state, and its answer if there is one."""
 
     id: str
     state: State
@@ -69,7 +67,7 @@ class Solve(BaseModel):
 
 
 class OpenSolves(BaseModel):
-    """Jobs about one puzzle that have not ended, by their ids."""
+    """Open jobs about one puzzle, by id."""
 
     solves: list[Solve]
 

@@ -1,4 +1,4 @@
-"""Ask, look, list and leave: POST, GET and DELETE of solves."""
+"""Submit, read, list and leave solves: POST, GET and DELETE."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from nightgrid.workers.ondemand.submitting import BY_COMMAND, leave_job, submit
 
 router = APIRouter(tags=["solves"])
 RETRY_AFTER_S, RETRY_AFTER_MAX_S = 1, 30
-"""When a client that was not told of an end may look again: after what is left, within these."""
+"""Bounds of Retry-After for unfinished jobs, which is otherwise the expected rest."""
 LOOK_MIN_S, LOOK_GROWTH, LOOK_MAX_S = 0.02, 1.02, 0.5
-"""The pauses between two looks at a job that a client waits for: some 2 % of what it has waited."""
+"""Pauses between two checks of a job that a client waits for: some 2 % of the time waited."""
 Prefer = Annotated[
     str,
     Header(
@@ -47,14 +47,12 @@ Prefer = Annotated[
 @router.post(
     "/solves",
     response_model=Solve,
-    responses={
-        202: {"model": Solve, "description": "Not answered yet; Location says where to look."}
-    },
+    responses={202: {"model": Solve, "description": "Not answered yet; Location has the job."}},
 )
 async def post_solve(
     body: SolveBody, request: Request, service: Here, prefer: Prefer = ""
 ) -> Response:
-    """Ask something about a board; what the lake knows is answered at once."""
+    """Submit a question about a board; if the lake has the answer, it is returned at once."""
     ends_at = time.monotonic() + wait_of(prefer)
     lake, settings, key = service.lake, service.settings.workers, request.state.key
     board = await asyncio.to_thread(posted_board, lake, body, settings)
@@ -69,14 +67,14 @@ async def post_solve(
         if solve is None:
             raise TransientError(f"job {asked.job_id} is gone")
     if is_over(solve):
-        # Of a board that the lake names another one may stand there tomorrow.
+        # The board of a reference may be replaced tomorrow.
         return answered(service, None if body.id is not None else await request.body(), solve)
     headers = {"Location": solve["links"]["self"], "Retry-After": retry_after(solve)}
     return JSONResponse(solve, 202, headers=headers)
 
 
 async def _until_over(service: Service, job_id: str, ends_at: float) -> dict[str, Any] | None:
-    """Wait for the end of a job, at most until then, and show where it is."""
+    """Wait for the end of a job, at most until `ends_at`; return the job."""
     pause_s = LOOK_MIN_S
     while (left_s := ends_at - time.monotonic()) > 0 and not service.is_stopping():
         if not await asyncio.to_thread(service.views.is_open, job_id):
@@ -87,13 +85,13 @@ async def _until_over(service: Service, job_id: str, ends_at: float) -> dict[str
 
 
 def retry_after(solve: dict[str, Any]) -> str:
-    """Return in how many whole seconds to look again at a job that has no answer."""
+    """Return the Retry-After, in whole seconds, of a job without an answer."""
     left_s = (solve["progress"] or {}).get("left_s") or 0.0
     return str(min(max(math.ceil(left_s), RETRY_AFTER_S), RETRY_AFTER_MAX_S))
 
 
 def _known(service: Service, job_id: str, budget: Budget | None) -> dict[str, Any] | None:
-    """Show the answer that there is to a question already, if there is one."""
+    """Return the existing answer to a question, if there is one."""
     is_known = job_id in service.small_boards.unfiled or is_answered(
         service.lake, job_id, service.settings.workers, budget
     )
@@ -108,7 +106,7 @@ def _begin(
     expected_s: float,
     key: Key | None,
 ) -> None:
-    """Submit a question that the lake does not know the answer to."""
+    """Submit a question that the lake has no answer to."""
     job_id, settings = asked.job_id, service.settings.workers
     check_admission(service.lake, settings, key, job_id, expected_s)
     service.views.note_times(job_id, None, None)
@@ -125,20 +123,20 @@ def _begin(
             expected_s=expected_s,
         )
     except TransientError:
-        # Without a server it is accepted all the same once the lake has it.
+        # Without a server it is accepted too, once it is in the lake.
         if not has_submission(service.lake, job_id):
             raise
 
 
 class About(Parameters):
-    """Which jobs are listed."""
+    """Which jobs to list."""
 
-    puzzle_id: str = Field(pattern=HEX_ID, description="The puzzle that they are about.")
+    puzzle_id: str = Field(pattern=HEX_ID, description="Their puzzle.")
 
 
 @router.get("/solves", response_model=OpenSolves, summary="List the open jobs of a puzzle")
 def get_open_solves(asked: Annotated[About, Query()], service: Here) -> Response:
-    """List the jobs about a puzzle that wait or are worked, by their ids."""
+    """List the waiting and running jobs about a puzzle by id."""
     wanted = open_jobs(service.lake).wanted
     jobs = sorted(job for job, each in wanted.items() if each.last.puzzle_id == asked.puzzle_id)
     found = (solve for solve in map(service.views.look, jobs) if solve and not is_over(solve))
@@ -147,14 +145,14 @@ def get_open_solves(asked: Annotated[About, Query()], service: Here) -> Response
 
 @router.get("/solves/{job_id}", response_model=Solve)
 def get_solve(job_id: str, service: Here) -> Response:
-    """Return where a job is."""
+    """Return a job."""
     solve = found_solve(service, job_id)
     headers = {} if is_over(solve) else {"Retry-After": retry_after(solve)}
     return JSONResponse(solve, headers=headers)
 
 
 def found_solve(service: Service, job_id: str) -> dict[str, Any]:
-    """Look a job up. Raises Problem for one that there is not."""
+    """Look a job up. Raises Problem for an unknown one."""
     solve = service.views.look(job_id) if is_id(job_id) else None
     if solve is None:
         detail = f"no job {job_id!r:.60} was submitted, or its end was forgotten"
@@ -164,7 +162,7 @@ def found_solve(service: Service, job_id: str) -> dict[str, Any]:
 
 @router.delete("/solves/{job_id}", response_model=Solve)
 async def delete_solve(job_id: str, request: Request, service: Here) -> Response:
-    """Withdraw from a job, which is cancelled unless another client wants it."""
+    """Leave a job, which is cancelled unless another client wants it."""
     leaving = client_for(request.state.key)
     bind_contextvars(job=job_id)
 
@@ -183,8 +181,8 @@ async def delete_solve(job_id: str, request: Request, service: Here) -> Response
 
 
 def door_of(headers: Headers) -> str:
-    """Return by which door a client comes that cancels something, as the reason of its end."""
+    """Return the interface of a client that cancels something, as the reason."""
     if headers.get("user-agent") == COMMAND_LINE:
         return BY_COMMAND
-    # Browsers send an origin with everything that changes something.
+    # Browsers send an Origin with every request that changes something.
     return "on the page" if "origin" in headers else "by a client over HTTP"

@@ -1,12 +1,12 @@
-"""Small boards over HTTP: solved by a process pool of the service, and filed many at a time.
+"""Small boards over HTTP: solved by a process pool of the service, and stored in batches.
 
-A question that its game expects to take less than half a second is solved in the request that asks
-it, within a small budget. What does not end within it becomes a job, as any larger board does. The
-client has the answer before the lake: it is filed within half a second, by a process of the pool. A
-service that is killed in between has answered, and solves the board again when it is asked again.
+A question that its game expects to take less than half a second is solved within its request, with
+a small budget. If that runs out, it becomes a job like any larger board. The client gets the answer
+before the lake does: a process of the pool stores it within half a second. A service that is killed
+in between has answered, and solves the board again on the next request.
 
-The body of a request goes to a process as it came, and the reply comes back as bytes, as does what
-is to be filed: the event loop, which has all clients, reads neither.
+The body of a request goes to a process as it came, and the reply comes back as bytes, as does the
+row to store: the event loop, which serves all clients, parses neither.
 """
 
 from __future__ import annotations
@@ -48,19 +48,18 @@ from nightgrid.workers.tracing import begin_tracing, continued, trace_header
 log = get_logger("nightgrid.http")
 
 SECONDS, TABLE_BYTES = 0.5, 64 * 1024**2
-"""What one board may be expected to take in a process of the service, and the bytes it may."""
+"""Limits on the estimate, and on the bytes, of one board in a process of the service."""
 SPENT_SHARE = 0.2
-"""The share of these seconds that it may spend. Few boards take a tenth of them, for estimates are
-high. What a board has spent here is lost when it becomes a job."""
+"""Share of these seconds that a board may spend. Few take a tenth of them, since estimates are
+high. The time spent is lost when a board becomes a job."""
 OVERTIME_S = 3.0
-"""Expected seconds of a board that did not end by then: enough to be divided at once among
-processes that are idle."""
+"""Estimate for a board that ran out of time, enough to be divided at once among idle processes."""
 WAITING_MAX = 200
-"""Boards that wait for a process; further ones become jobs."""
+"""Most boards that wait for a process; further ones become jobs."""
 FILE_PAUSE_S, RETRY_S = 0.25, 1.0
-"""How long answers are gathered before they are filed together, and when a failure is retried."""
+"""How long answers are collected before they are stored together, and the retry delay."""
 UNFILED_MAX = 10_000
-"""Answers kept in memory while the lake fails; boards become jobs beyond that."""
+"""Most answers kept in memory while the lake fails; beyond that, boards become jobs."""
 FILED_LOOK_S = 0.02
 
 
@@ -77,13 +76,13 @@ class Found(NamedTuple):
     ended_at: float
     """Both Unix time."""
     reply: bytes
-    """What the client is told, as JSON."""
+    """The reply to the client, as JSON."""
     filed: bytes
     """Its row, its solutions and its puzzle, as JSON."""
 
 
 class SmallBoards:
-    """Solves small boards in a few processes. Used by the event loop of one service."""
+    """Solves small boards in a few processes. Only for the event loop of one service."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
@@ -93,12 +92,12 @@ class SmallBoards:
         self._pending, self._rests_until = 0, 0.0
         self._filing: asyncio.Task[None] | None = None
         self.unfiled: dict[str, Found] = {}
-        """What was answered and is not yet in the lake, by job."""
+        """Answers that are not in the lake yet, by job."""
         self._has_unfiled = asyncio.Event()
 
     @property
     def is_ready(self) -> bool:
-        """Return whether a process is warm, and there is room for another board."""
+        """Return whether a process is warm, and another board may be added."""
         has_room = self._pending < WAITING_MAX and len(self.unfiled) < UNFILED_MAX
         is_resting = time.monotonic() < self._rests_until
         return has_room and not is_resting and any(each.done() for each in self._warming)
@@ -110,13 +109,13 @@ class SmallBoards:
             self._filing = asyncio.create_task(self._file_all())
 
     async def end(self) -> None:
-        """End the processes, and file what they have answered."""
+        """Stop the processes, and store their answers."""
         if self._filing is not None:
             self._filing.cancel()
         pool, self._pool = self._pool, None
         if pool is not None:
             for child in multiprocessing.active_children():
-                # One that still compiles kernels would be waited for.
+                # A process that still compiles kernels would block.
                 child.kill()
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
         if self.unfiled:
@@ -127,7 +126,7 @@ class SmallBoards:
                 log.warning("answers not filed", answers=len(self.unfiled), error=str(error))
 
     async def solve(self, body: bytes, wait_s: float) -> Found | None:
-        """Answer the body of a request within `wait_s` seconds; None if it has to become a job."""
+        """Solve the board of a body within `wait_s` seconds; None if it has to become a job."""
         pool = self._pool
         if pool is None:
             return None
@@ -146,12 +145,12 @@ class SmallBoards:
         return None
 
     def file(self, found: Found) -> None:
-        """File an answer soon."""
+        """Store an answer soon."""
         self.unfiled[found.job_id] = found
         self._has_unfiled.set()
 
     def wait_until_filed(self, job_id: str, timeout_s: float) -> None:
-        """Block until a job's answer is in the lake if it came here, at most so long."""
+        """Block until an answer of this service is in the lake, at most `timeout_s`."""
         ends_at = time.monotonic() + timeout_s
         while job_id in self.unfiled and time.monotonic() < ends_at:
             time.sleep(FILED_LOOK_S)
@@ -185,15 +184,15 @@ class SmallBoards:
             initializer=_begin_process,
             initargs=(self._settings,),
         )
-        # A process is started for each task that finds none idle.
+        # The executor starts a process for each task unless one is idle.
         self._warming = [self._pool.submit(_be_warm) for _ in range(self._processes)]
 
     def _replace(self, broken: ProcessPoolExecutor | None) -> None:
-        """Replace a pool of which a process died."""
+        """Replace a pool after one of its processes died."""
         if broken is not None and self._pool is broken:
             log.warning("a process that solves small boards died; starting others")
             broken.shutdown(wait=False, cancel_futures=True)
-            # Processes that die at their start would be replaced with every request.
+            # Replacing processes that die at startup would repeat with every request.
             self._rests_until = time.monotonic() + RETRY_S
             self._start_pool()
 
@@ -205,14 +204,14 @@ _lake: Lake
 
 
 def _begin_process(settings: ServiceSettings) -> None:
-    """Begin a process of the service, in a session of its own.
+    """Initialise a process of the service, in a session of its own.
 
-    Where sessions share cores, it has as much of them as a worker of a batch.
+    Under autogroup scheduling it gets the same share of the cores as a batch worker.
     """
     global _settings, _lake
     die_with_parent()
     os.setsid()
-    # Ctrl-C is for the service, which ends its processes.
+    # Ctrl-C is handled by the service, which stops its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     workers = settings.workers
     begin_tracing(workers.trace_url, "quick")
@@ -222,19 +221,19 @@ def _begin_process(settings: ServiceSettings) -> None:
             bind_game(name).warm()
         except Exception as error:  # noqa: BLE001 - a game that cannot be loaded costs no other
             log.warning("game not warm", game=name, error=f"{type(error).__name__}: {error}")
-    # What is loaded by now stays: no collection of garbage looks at it again.
+    # Exempt everything loaded so far from garbage collection.
     gc.collect()
     gc.freeze()
 
 
 def _be_warm() -> None:
-    """Run after the initializer of a process, as anything does."""
+    """Do nothing: it runs after the initializer of a process, which is what matters."""
 
 
 def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) -> Found | None:
-    """Answer the body of a request within a small share of its budget.
+    """Solve the board of a body within a small share of its budget.
 
-    Returns None for one that is not about a small board, or whose board takes longer.
+    Returns None if the body is not about a small board, or the board takes longer.
     """
     settings = _settings.workers
     try:
@@ -244,10 +243,10 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
             return None
         board, budget = posted_board(_lake, request, settings), budget_of(request, settings)
     except (Problem, ValidationError, NightgridError):
-        # The route reads it again, and says what is wrong.
+        # The route parses it again, and reports what is wrong.
         return None
     asked = board.asked
-    # A board with words of its own needs these in the lake.
+    # A board with words of its own needs them in the lake.
     has_words = getattr(asked.puzzle, "dictionary", None) is not None
     if has_words or board.expected_s > seconds:
         return None
@@ -301,7 +300,7 @@ def _file(filed: Sequence[bytes]) -> None:
 
 
 def _put(lake: Lake, filed: Sequence[bytes]) -> None:
-    """File answers and the puzzles they are about; to file them twice does no harm."""
+    """Store answers and their puzzles; storing them twice does no harm."""
     items: list[tuple[Any, Any, Any]] = [json.loads(each) for each in filed]
     keep_asked(lake, [AskedPuzzle(*puzzle) for _, _, puzzle in items])
     put_answers(lake, [(row, solutions) for row, solutions, _ in items])

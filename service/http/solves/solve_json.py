@@ -1,4 +1,4 @@
-"""What a job looks like in JSON: written of what was found of it, without a look at anything."""
+"""Jobs as JSON, from data that was read before."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def solve_json(
     progress: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> dict[str, Any]:
-    """Write a job in a state, with its result row if it is answered; Unix times.
+    """Return a job in a state, with its result row if it is answered; Unix times.
 
-    One that ended as poison has failed. `puzzle` is None where the lake does not have it.
+    Poison counts as failed. `puzzle` is None if the lake does not have it.
     """
     at = f"{API}/{job_id}"
     answer = None
@@ -63,7 +63,7 @@ def solve_json(
 
 
 def is_final(solve: Mapping[str, Any]) -> bool:
-    """Return whether a job has an answer that stays, and is shown whole."""
+    """Return whether a job has a final answer, which is complete in its JSON."""
     answer = solve["answer"]
     return answer is not None and answer["status"] in FINAL and solve["puzzle"] is not None
 
@@ -76,7 +76,7 @@ def is_over(solve: Mapping[str, Any]) -> bool:
 def answer_json(
     row: Mapping[str, Any], created_at: float | None = None, ended_at: float | None = None
 ) -> dict[str, Any]:
-    """Write a result row as the answer of a job; Unix times."""
+    """Return a result row as the answer of a job; Unix times."""
     ask, count = Ask.parse(row["ask"]), None if row["count"] is None else int(row["count"])
     listed = 0 if ask.kind == "count" else count or 0
     if ask.limit is not None:

@@ -1,4 +1,4 @@
-"""Where a job is, as the service shows it: from its submissions, its end or its result."""
+"""Show jobs of the service, from their submissions, ends or results."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from nightgrid.workers.runs.manifest import read_done
 from nightgrid.workers.settings import Settings
 
 TIMES_MAX = 1024
-"""Jobs of which it is kept when they were submitted and ended."""
+"""Most jobs whose times of submission and end are remembered."""
 PLACES_S = 0.5
-"""How long a look at the open jobs counts."""
+"""Lifetime of a listing of the open jobs."""
 STATES = {"working": "running", "refused": "failed"}
-"""What the service calls states of jobs otherwise; `done` may be `failed`, see `solve_json`."""
+"""The service's names of some states; `done` may be `failed`, see `solve_json`."""
 NAMES_S = 5.0
-"""How long a look at the files of editions counts."""
+"""Lifetime of a listing of the editions' files."""
 _NAME_COLUMNS = ("date", "level", "puzzle_id")
 
 
@@ -49,7 +49,7 @@ class Views:
     """Shows jobs. Its methods block, and may be called from several threads."""
 
     def __init__(self, lake: Lake, settings: Settings, unfiled: Mapping[str, Found]) -> None:
-        """Take what the service has answered itself and not yet filed, by job."""
+        """Take the service's own answers that are not stored yet, by job."""
         self._lake, self._settings, self._unfiled = lake, settings, unfiled
         self._open = cached(TTLCache(1, PLACES_S), condition=Condition())(lambda: open_jobs(lake))
         self._times: LRUCache[str, tuple[float | None, float | None]] = LRUCache(TIMES_MAX)
@@ -60,21 +60,21 @@ class Views:
         )
 
     def references(self, puzzle_id: str) -> list[str]:
-        """Name the editions of a puzzle; none where the lake knows none, or does not answer."""
+        """List the editions of a puzzle; none if the lake has none, or does not answer."""
         try:
             return _editions_of(self._lake, self._sizes()).get(puzzle_id, [])
         except NightgridError:
             return []
 
     def note_times(self, job_id: str, created_at: float | None, ended_at: float | None) -> None:
-        """Keep when a job was submitted, and when it ended, as Unix time."""
+        """Remember when a job was submitted, and when it ended, as Unix time."""
         with self._lock:
             self._times[job_id] = created_at, ended_at
 
     def look(self, job_id: str) -> dict[str, Any] | None:
-        """Show a job, or None for one that was never submitted and has no result.
+        """Return a job, or None for one that was never submitted and has no result.
 
-        Raises TransientError where the lake does not answer.
+        Raises TransientError if the lake does not answer.
         """
         if (known := self._unfiled.get(job_id)) is not None:
             solve: dict[str, Any] = from_json(known.reply)
@@ -106,14 +106,14 @@ class Views:
         return value
 
     def is_open(self, job_id: str) -> bool:
-        """Return whether a job waits or is worked: two reads, where a look takes many."""
+        """Return whether a job waits or runs, by two reads; `look` takes many."""
         if job_id in self._unfiled:
             return False
         wanted = read_wanted(self._lake, job_id)
         return wanted is not None and read_done(self._lake, wanted.run_id) is None
 
     def puzzle(self, puzzle_id: str, question: Question) -> Any:
-        """Return a puzzle as its game has it. Raises PermanentError where the lake has none."""
+        """Return a puzzle as its game's own value. Raises PermanentError if the lake lacks it."""
         asked = find_asked(self._lake, puzzle_id)
         if asked is not None:
             value = with_words(self._lake, asked.puzzle)
@@ -122,7 +122,7 @@ class Views:
         return board.published.puzzle
 
     def _asked(self, job_id: str) -> tuple[Question, str, Mapping[str, Any]] | None:
-        """Read what a job without a row is about; None if it has got one since."""
+        """Read the question of a job without a row; None if it has one by now."""
         wanted, ended = read_wanted(self._lake, job_id), read_ended(self._lake, job_id)
         if wanted is not None:
             submission = wanted.last
@@ -133,7 +133,7 @@ class Views:
         return submission.question, submission.puzzle_id, submission.puzzle
 
     def _answered(self, row: Mapping[str, Any]) -> tuple[Question, str, Mapping[str, Any] | None]:
-        """Read what a row is about; the puzzle is None where the lake does not have it."""
+        """Read the question of a row; the puzzle is None if the lake does not have it."""
         question, puzzle_id = Question.from_json(row), row["puzzle_id"]
         puzzle = None
         try:
@@ -157,7 +157,7 @@ class Views:
         return created_at, ended_at
 
     def _place(self, job_id: str) -> int | None:
-        """Count the open jobs before one; None if it has just come or ended."""
+        """Count the open jobs ahead of one; None if it is brand new or has ended."""
         wanted = self._open().wanted
         if job_id not in wanted:
             return None
@@ -168,7 +168,7 @@ class Views:
 
 @lru_cache(maxsize=1)
 def _editions_of(lake: Lake, sizes: frozenset[tuple[str, int]]) -> dict[str, list[str]]:  # noqa: ARG001 - the key
-    """Read on which dates puzzles were published, as references by puzzle, the last date first."""
+    """Read where puzzles were published, as references by puzzle, the last date first."""
     names: dict[str, list[str]] = {}
     for game in filter(has_plug, GAMES):
         rows = lake.read_table(editions_path(game), EDITIONS, _NAME_COLUMNS).to_pylist()

@@ -86,7 +86,7 @@ def test_a_lake_that_may_only_be_read_is_a_warning_that_says_what_works(
     monkeypatch.setattr(os, "access", lambda path, how: not how & os.W_OK and access(path, how))
     warned, _ = check_lake(settings)
     assert warned.verdict == "warning"
-    assert warned.found.startswith(f"{settings.lake} can be read, not written: ")
+    assert warned.found.startswith(f"{settings.lake} is readable, but not writable: ")
     assert "query, result, status and lake check work" in warned.advice
     (missing,) = check_lake(load_settings(lake=str(tmp_path / "none")))
     assert missing.verdict == "failure"

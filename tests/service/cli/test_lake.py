@@ -62,7 +62,7 @@ def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
     (tmp_path / "lake" / "editions" / "pips.parquet").write_bytes(b"")
     code, _, err = invoke("query", "SELECT * FROM editions", "--lake", str(tmp_path / "lake"))
     assert code == 3
-    assert err.endswith("; nightgrid lake repair mends what can be mended\n")
+    assert err.endswith("; nightgrid lake repair fixes what it can\n")
     code, _, err = invoke("query", "nonsense", "--lake", str(tmp_path / "lake"))
     assert code == 3
     assert "repair" not in err

@@ -175,7 +175,7 @@ def test_tiles_are_told_by_their_form_and_cleared(invoke: Invoke, write: Write, 
     assert (best["rules"], best["value"]) == ("teleports=no", 4)
     _, out, _ = invoke("solve", file, "--best", "1")
     assert "Found the best solution, 4 moves, in " in out
-    assert "Begin on tile " in out
+    assert "Start on tile " in out
 
 
 def test_generated_tiles_have_numbers_for_names(invoke: Invoke, tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def test_a_service_that_is_away_may_be_back(invoke: Invoke):
     code, _, err = invoke("status", "--url", "http://127.0.0.1:9")
     assert code == 1
     assert err.startswith("nightgrid: the service at http://127.0.0.1:9:")
-    assert err.endswith("(trying again may help)\n")
+    assert err.endswith("(a retry may help)\n")
 
 
 def test_the_environment_names_the_service_and_the_key(

@@ -14,9 +14,9 @@ WHAT = "the Redis server at 127.0.0.1:9"
 @pytest.mark.parametrize(
     ("left_s", "words"),
     [
-        (12.4, "trying again for at most another 12 s"),
-        (-1.0, "trying once more"),
-        (None, "trying again until it answers"),
+        (12.4, "retrying for at most another 12 s"),
+        (-1.0, "retrying once more"),
+        (None, "retrying until it answers"),
     ],
 )
 def test_an_outage_says_what_why_and_for_how_long(left_s: float | None, words: str) -> None:

@@ -142,7 +142,7 @@ def test_a_folder_of_other_files_is_no_lake_without_a_warning(
     code, _, err = invoke("submit", write(PAIR), "--lake", "others")
     assert (code, err.count("\n")) == (1, 2)
     assert err.startswith(
-        f"warning: {others} is no lake yet and holds other files, such as notes.txt: a lake is "
+        f"warning: {others} is not a lake yet, and holds files such as notes.txt: a lake is "
         "made beside them; --lake or NIGHTGRID_LAKE names another folder\n"
     )
     assert "warning" not in invoke("status", "--lake", "others")[2], "it only reads"
@@ -178,7 +178,7 @@ def test_a_refused_job_says_why_and_how_to_ask_again(invoke: Invoke, write: Writ
     end_job(lake, wanted, "refused", "the words are missing")
     code, out, err = invoke("result", job, "--wait", "60")
     assert (code, out) == (1, "")
-    assert f"job {job} is refused: the words are missing; nightgrid submit asks it again" in err
+    assert f"job {job} is refused: the words are missing; nightgrid submit restarts it" in err
     assert invoke("status", job)[1] == f"{job}  refused: the words are missing\n"
     assert json.loads(invoke("submit", write(PAIR), "--json")[1])["state"] == "queued"
 
@@ -211,7 +211,7 @@ def test_cancel_takes_ids_and_names_and_says_what_it_did(invoke: Invoke, write: 
 
     code, out, err = invoke("cancel", job)
     assert (code, err) == (0, "")
-    assert out == f"{job}  cancelled; nightgrid submit asks it again\n"
+    assert out == f"{job}  cancelled; nightgrid submit restarts it\n"
     assert not open_jobs(lake).wanted
     assert invoke("cancel", job)[1] == f"{job}  cancelled: nothing to cancel\n"
 

@@ -69,7 +69,7 @@ def test_ctrl_c_ends_the_service_and_a_second_one_cuts_no_answer(tmp_path: Path)
         (
             ["--port", "{taken}"],
             1,
-            "address already in use; choose another --port, or 0 for any that is free\n",
+            "address already in use; choose another --port, or 0 for any free one\n",
         ),
         (["--lake", ""], 3, "--lake is empty"),
     ],

@@ -44,7 +44,7 @@ def test_solution_numbers_the_moves_that_clear() -> None:
         "│ B1  4 │ B2  2 │\n"
         "└───────┴───────┘\n"
         "\n"
-        "Begin on tile 1. Then go to\n"
+        "Start on tile 1. Then go to\n"
         "1. 2 A1 · 2. 4 B2 · 3. 3 A2 · 4. 1 B1"
     )
 

@@ -20,7 +20,7 @@ def test_without_a_report_there_is_a_problem(open_client, tmp_path):
     answer = open_client(tmp_path / "lake").get("/report")
 
     assert answer.status_code == 404
-    assert answer.json()["detail"] == "no night has written a report; nightgrid report does"
+    assert answer.json()["detail"] == "no night has written a report; nightgrid report writes one"
 
 
 def test_without_a_report_a_browser_is_told_how_one_is_made(open_client, tmp_path):
