@@ -1,4 +1,4 @@
-"""The values of the contract that all solving obeys: ask, budget, status, outcome, solutions."""
+"""The values of the solver contract: ask, budget, status, outcome, solutions."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 if TYPE_CHECKING:
-    # Help, asks and plugs need this module, and no NumPy, which takes longer than they.
+    # Help, asks and plugs need this module without NumPy, which takes longer to import.
     import numpy.typing as npt
 
     from nightgrid.solvers.stop import Stop
 
 MAX_COUNT = 10**38 - 1
-"""The largest count an outcome can hold: what decimal128(38, 0) stores in the lake."""
+"""The largest count of an outcome: what decimal128(38, 0) stores in the lake."""
 
 MAX_BUDGET = 2**62
-"""The most nodes or table bytes that a budget can name: kernels count in 64 bits."""
+"""The largest nodes or table bytes of a budget: kernels count in 64 bits."""
 MAX_BUDGET_S = 1e9
 
 AskKind = Literal["first", "best", "all", "count", "meant"]
 MEANT_MAX = 100
-"""Solutions that are compared to tell which of them was meant: the largest k of `meant(k)`."""
+"""Most solutions that are compared by how likely each was meant: the largest k of `meant(k)`."""
 Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 """Columns of many puzzles or outcomes. A list column NAME is two arrays, NAME.values and
 NAME.offsets (rows + 1 integers); a scalar column is one array called NAME."""
@@ -41,26 +41,26 @@ class Status(enum.StrEnum):
     SOLVED = "solved"
     """At least one solution exists (and, for `count` and `all`, the count is complete)."""
     UNSOLVABLE = "unsolvable"
-    """Proven: there is no solution."""
+    """Proven to have no solution."""
     OVER_BUDGET = "over_budget"
     """The budget or a capacity of the solver ran out first; the reason says which."""
     INVALID = "invalid"
     """The puzzle breaks a rule of its game."""
     POISON = "poison"
-    """Working on it killed its worker more often than the cap on attempts allows."""
+    """Its workers died or failed as often as attempts are allowed."""
 
 
 STATUS_CODES: tuple[Status, ...] = tuple(Status)
-"""Index = the uint8 by which status columns of `solve_batch` name a status."""
+"""Maps the uint8 codes of status columns of `solve_batch` to statuses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What is wanted of a puzzle: `first`, `best(k)`, `all(limit)`, `count` or `meant(k)`."""
+    """The kind of answer: `first`, `best(k)`, `all(limit)`, `count` or `meant(k)`."""
 
     kind: AskKind
     limit: int | None = None
-    """For `all`, the most solutions wanted (None: every one); for `best` and `meant`, k; else
+    """For `all`, the maximum number of solutions (None: unlimited); for `best` and `meant`, k; else
     None."""
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Ask:
 
     @classmethod
     def parse(cls, text: str) -> Ask:
-        """Read an ask as `str(ask)` writes it; "meant" alone has the largest k.
+        """Parse an ask as formatted by `str(ask)`; "meant" alone means the largest k.
 
         Raises PermanentError on anything else.
         """
@@ -98,7 +98,7 @@ MEANT = Ask(kind="meant", limit=MEANT_MAX)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How much one solve may spend. A kernel that runs out returns; it never hangs or swaps."""
+    """Limits of one solve. A kernel that exceeds them returns; it never hangs or swaps."""
 
     nodes: int = 10**12
     """Transitions tried."""
@@ -107,7 +107,7 @@ class Budget:
     seconds: float = 90.0
     """Wall time inside the kernel."""
     stop: Stop | None = field(default=None, compare=False, repr=False)
-    """Ends the solve from another thread; it is no limit, and travels nowhere."""
+    """Lets another thread stop the solve; not a limit, and never serialised."""
 
     def __post_init__(self) -> None:
         for what, value, most in (
@@ -122,31 +122,31 @@ class Budget:
 
     @property
     def limits(self) -> dict[str, Any]:
-        """Name its limits as JSON values, from which a budget can be made again."""
+        """Return its limits as JSON values, from which the budget can be rebuilt."""
         return {"nodes": self.nodes, "table_bytes": self.table_bytes, "seconds": self.seconds}
 
     @property
     def stop_address(self) -> int:
-        """Where kernels look whether they are to stop (see Stop.address); 0 for nowhere."""
+        """Address of the flag that kernels poll (see Stop.address); 0 for none."""
         return 0 if self.stop is None else self.stop.address
 
     @property
     def stopped(self) -> ReasonCode | None:
-        """Why its solves are to end, if another thread said so."""
+        """The reason set by another thread to stop its solves, if any."""
         return None if self.stop is None else self.stop.reason_code
 
     def deadline_ns(self) -> int:
-        """Return when its seconds are over if they begin now, on the monotonic clock."""
+        """Return the deadline, on the monotonic clock, of a solve that starts now."""
         return time.monotonic_ns() + int(self.seconds * 1e9)
 
     def is_over(self, deadline_ns: int) -> bool:
-        """Return whether a deadline of `deadline_ns` has passed, or a solve is to stop."""
+        """Return whether the deadline has passed, or the solve was stopped."""
         return self.stopped is not None or time.monotonic_ns() > deadline_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """What a solve cost. Sums over parts, except `table_bytes`, which is the largest."""
+    """Cost of a solve. Adds up over parts, except `table_bytes`, which is the maximum."""
 
     states: int = 0
     """Distinct states kept."""
@@ -157,8 +157,8 @@ class Statistics:
     table_bytes: int = 0
     """Peak memory of states, tables and index."""
     engine: str = ""
-    """Which searches took the board, by name, joined by "+" where parts went to different ones;
-    "" where the game has one only."""
+    """Names of the searches used, joined by "+" if parts used different ones; "" if the game has
+    only one."""
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(
@@ -171,37 +171,37 @@ class Statistics:
 
 
 COST_COLUMNS = ("states", "nodes", "kernel_ns", "table_bytes")
-"""The numbers of Statistics, as rows of parts and results have them."""
+"""The numeric fields of Statistics, in rows of parts and results."""
 
 S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Generic[S]):
-    """How one solve ended."""
+    """The result of one solve."""
 
     status: Status
     count: int | None = None
-    """`count` and `best`: the exact number of all solutions, which a search for the best has
-    counted; Tiles alone counts nothing. Elsewhere the number of solutions returned. None when over
-    budget, invalid or poison."""
+    """`count` and `best`: the exact number of all solutions, which a search for the best counts
+    too, except in Tiles. Otherwise the number of solutions returned. None if over budget, invalid
+    or poison."""
     solutions: tuple[S, ...] = ()
     """In the solver's canonical order; empty for `count`."""
     truncated: bool = False
     """True when `all(limit)` stopped at its limit and more solutions may exist."""
     statistics: Statistics = field(default_factory=Statistics)
     reason_code: ReasonCode | None = None
-    """Why it is over_budget, invalid or poison, for programs; else None."""
+    """Machine-readable reason of over_budget, invalid or poison; else None."""
     reason: str = ""
-    """The same in one sentence for people: that of the code where none is given; else empty."""
+    """The reason as a sentence, by default that of the code; empty if there is none."""
     value: int | None = None
-    """What the best solution is worth in a game that asks for the fewest of something: the words
-    or letters of a chain, the moves of a board of tiles. Only those parts of a job count that
-    have the lowest value. None where the game or the ask compares nothing, or nothing was found."""
+    """Value of the best solution in a game that minimises something: the words or letters of a
+    chain, the moves of a board of Tiles. Only the parts of a job with the lowest value count. None
+    if the game or the ask compares nothing, or nothing was found."""
     value_at_least: int | None = None
-    """After a search for the lowest value that ended early: no solution is worth less;"""
+    """Bounds from a search for the lowest value that ended early: no solution is below this,"""
     value_at_most: int | None = None
-    """and one was found that is worth this. None where that is not known."""
+    """and one with this value was found. None if unknown."""
 
     def __post_init__(self) -> None:
         if self.reason_code is None:
@@ -212,10 +212,10 @@ class Outcome(Generic[S]):
 
 
 def failure_of(outcomes: Sequence[Outcome[Any]]) -> Outcome[Any] | None:
-    """Make the outcome of a job of which a part has no answer; None if every part has one.
+    """Return the outcome of a job with an unanswered part; None if every part is answered.
 
     The worst status decides: poison, then invalid, then over budget; the reason is that of the
-    first such part. A part that was not worked because of another one gives way to that one.
+    first such part. Parts skipped because of another part yield to that one.
     """
     for status in (Status.POISON, Status.INVALID, Status.OVER_BUDGET):
         failed = [outcome for outcome in outcomes if outcome.status is status]
@@ -231,40 +231,40 @@ def failure_of(outcomes: Sequence[Outcome[Any]]) -> Outcome[Any] | None:
 
 
 class SolutionStream(ABC, Generic[S]):
-    """Solutions in canonical order; what it says of itself is final once it ends.
+    """Solutions in canonical order; its attributes are final once it ends.
 
-    A stream says in `found` how they are searched for, and what they have cost.
+    Subclasses implement the search in `found`, and report its cost.
     """
 
     limit: int | None = None
-    """The most solutions wanted; None for every one."""
+    """Maximum number of solutions; None: unlimited."""
     first = False
-    """Whether any solution will do: then `limit` is 1, and no other one is looked for."""
+    """Whether any solution will do; then `limit` is 1, and the search stops at the first."""
     status = Status.UNSOLVABLE
     reason_code: ReasonCode | None = None
     reason = ""
     truncated = False
-    """Whether there may be more solutions than were wanted."""
+    """Whether there may be more solutions than the limit."""
     skip = 0
-    """So many solutions are left out before the first that is wanted."""
+    """Number of solutions to skip before the first."""
     stop: Stop | None = None
-    """What ends it from another thread, as that of the budget."""
+    """Lets another thread stop it, like that of the budget."""
 
     @property
     @abstractmethod
     def statistics(self) -> Statistics:
-        """What the stream has cost so far."""
+        """Cost of the stream so far."""
 
     @abstractmethod
     def found(self) -> Iterator[S]:
-        """Search for one solution after the other. Raises BudgetSpentError."""
+        """Yield one solution after the other. Raises BudgetSpentError."""
 
     def found_after(self, skip: int) -> Iterator[S]:
-        """Search for the solutions behind the first `skip`. Raises BudgetSpentError."""
+        """Yield the solutions after the first `skip`. Raises BudgetSpentError."""
         return islice(self.found(), skip, None)
 
     def __iter__(self) -> Iterator[S]:
-        """Search for the next solution when it is asked for."""
+        """Search for the next solution on demand."""
         try:
             found = self.found_after(self.skip) if self.skip else self.found()
             for solution in islice(found, self.limit):
@@ -281,11 +281,11 @@ class SolutionStream(ABC, Generic[S]):
             self.reason = self.reason_code.sentence
 
     def end(self, reason: Reason) -> None:
-        """Note why the search ended early."""
+        """Record why the search ended early."""
         self.status = Status.OVER_BUDGET
         self.reason_code, self.reason = reason.code, reason.sentence
 
 
 def count_of(hi: int, lo: int) -> int:
-    """Join the two 64-bit halves in which kernels keep a count."""
+    """Join the two 64-bit halves of a kernel's count."""
     return (int(hi) << 64) | int(lo)

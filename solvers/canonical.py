@@ -1,4 +1,4 @@
-"""Canonical texts, and the ids that are hashes of them."""
+"""Canonical texts, and ids, which are their hashes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ID_HEX_DIGITS = 32
 _ID = re.compile(rf"[0-9a-f]{{{ID_HEX_DIGITS}}}")
 
 
-# Encoders that are kept: `json.dumps` makes a new one for every call with options.
+# Cached encoders: `json.dumps` creates a new one for every call with options.
 _FIELDS = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 _CANONICAL = json.JSONEncoder(ensure_ascii=True, sort_keys=True, separators=(",", ":"))
 
@@ -23,10 +23,10 @@ def digest(*fields: str) -> str:
 
 
 def is_id(text: str) -> bool:
-    """Return whether a text may be such an id."""
+    """Return whether a text has the form of such an id."""
     return _ID.fullmatch(text) is not None
 
 
 def canonical_json(value: object) -> str:
-    """Write a JSON value with sorted keys and no spaces."""
+    """Return a value as JSON with sorted keys and no spaces."""
     return _CANONICAL.encode(value)

@@ -1,4 +1,4 @@
-"""Fresh processes that leave Ctrl-C to their parent, and never outlive it."""
+"""Child processes that leave Ctrl-C to their parent, and never outlive it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from multiprocessing import resource_tracker
 from typing import Any
 
 SILENT = "ignore:resource_tracker:UserWarning"
-"""What the process that clears away after a killed one is to say of it: nothing."""
+"""Silences the resource tracker's warning after a killed process."""
 
 
 @contextmanager
@@ -41,9 +41,9 @@ def pool_of(
 
 
 def _begin_tracker() -> None:
-    """Start Python's tracker of semaphores, which writes on the terminal if we are killed.
+    """Start Python's resource tracker, which warns on the terminal if we are killed.
 
-    It clears them away all the same, and reads what it may say when it starts.
+    It still cleans up semaphores; its warnings are set when it starts.
     """
     before = os.environ.get("PYTHONWARNINGS")
     os.environ["PYTHONWARNINGS"] = SILENT if not before else f"{before},{SILENT}"
@@ -57,7 +57,7 @@ def _begin_tracker() -> None:
 
 
 def begin(prepare: Callable[..., None] | None = None, *given: Any) -> None:
-    """Leave Ctrl-C to the parent, and end with it however it ends."""
+    """Ignore Ctrl-C, and exit when the parent exits, however that happens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if prepare is not None:
         prepare(*given)

@@ -12,8 +12,8 @@ from nightgrid.solvers.algebra import Arrays
 
 
 def list_column(name: str, lists: Iterable[Sequence[int]]) -> dict[str, npt.NDArray[Any]]:
-    """Lay lists of whole numbers out as NAME.values and NAME.offsets (rows + 1), both int32."""
-    # Not NumPy's sums: a single board is laid out for every solve, and its lists are short.
+    """Encode lists of whole numbers as NAME.values and NAME.offsets (rows + 1), both int32."""
+    # Not NumPy's sums: a single board is encoded for every solve, and its lists are short.
     values: list[int] = []
     offsets = [0]
     for row in lists:
@@ -26,7 +26,7 @@ def list_column(name: str, lists: Iterable[Sequence[int]]) -> dict[str, npt.NDAr
 
 
 def list_of(arrays: Arrays, name: str, row: int) -> list[int]:
-    """Take the list of one row out of a list column."""
+    """Return the list of one row of a list column."""
     start, stop = arrays[f"{name}.offsets"][row : row + 2]
     values: list[int] = arrays[f"{name}.values"][start:stop].tolist()
     return values

@@ -1,4 +1,4 @@
-"""The kinds of failure: what is tried again, what is refused here, and what is recorded."""
+"""Kinds of failure: retried, refused by this process, or recorded."""
 
 from __future__ import annotations
 
@@ -8,35 +8,31 @@ from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
 FAULTS_MAX = 100
-"""Faults of one input that are told at once."""
+"""Most faults of one input that are reported together."""
 
 
 class NightgridError(Exception):
-    """A failure with one sentence for the person who caused or has to mend it."""
+    """A failure described in one sentence for the person who can fix it."""
 
 
 class TransientError(NightgridError):
-    """Something outside that may work the next time: a broker, a disk, a server. Retried."""
+    """A failure outside that may not repeat: a broker, a disk, a server. Retried."""
 
 
 class RefusalError(TransientError):
-    """What surrounds a process keeps it from working: a version, a lake, missing words.
+    """The environment of a process prevents its work: a version, a lake, missing words.
 
-    It says nothing about a puzzle and counts against none: another process may work, or this one
-    when its surroundings are mended.
+    It says nothing about a puzzle and does not count as an attempt: another process may do the
+    work, or this one once its environment is fixed.
     """
 
 
 class PermanentError(NightgridError):
-    """Something that will fail the same way every time. Recorded, never retried."""
+    """A failure that will repeat every time. Recorded, never retried."""
 
 
 class InvalidPuzzleError(PermanentError):
-    """A puzzle that breaks a rule of its game, with the rule and the place that breaks it.
-
-    `rule` is a stable kebab-case name ("region-overlap"), `place` a path into the input
-    ("regions[3].indices[1]"), and the message says what was found and what was expected.
-    """
+    """A puzzle that breaks a rule of its game, with the rule and the place."""
 
     def __init__(self, rule: str, place: str, message: str) -> None:
         super().__init__(f"{place}: {message}" if place else message)
@@ -44,26 +40,26 @@ class InvalidPuzzleError(PermanentError):
         self.place = place
         self.detail = message
         self.others: tuple[InvalidPuzzleError, ...] = ()
-        """What is wrong beside it and does not follow from it, in the order of the input."""
+        """Further independent faults, in the order of the input."""
 
     def __reduce__(
         self,
     ) -> tuple[type[InvalidPuzzleError], tuple[str, str, str], dict[str, Any]]:
-        """Let it be raised again in another process: its text alone does not make it."""
+        """Support pickling, which the message alone does not."""
         return type(self), (self.rule, self.place, self.detail), {"others": self.others}
 
 
 class Faults:
-    """Gathers what is wrong with parts of an input that can be told apart, to raise it as one.
+    """Collects independent faults of an input, to raise them as one error.
 
-    As a context manager it takes note of an InvalidPuzzleError that its block raises.
+    As a context manager it records an InvalidPuzzleError raised in its block.
     """
 
     def __init__(self) -> None:
         self.found: list[InvalidPuzzleError] = []
 
     def add(self, error: InvalidPuzzleError) -> None:
-        """Take note of a fault; raise all of them once there are FAULTS_MAX."""
+        """Record a fault; raise all of them once there are FAULTS_MAX."""
         self.found += (error, *error.others)
         if len(self.found) >= FAULTS_MAX:
             self.check()
@@ -71,7 +67,7 @@ class Faults:
     def each(
         self, items: Iterable[tuple[str, object]], read: Callable[[object, str], T]
     ) -> list[T | None]:
-        """Read items, each with its place; None stands for one that is wrong."""
+        """Parse items, each with its place; None replaces an invalid one."""
         values: list[T | None] = []
         for at, item in items:
             try:
@@ -82,7 +78,7 @@ class Faults:
         return values
 
     def check(self) -> None:
-        """Raise the first fault, if there is one, with the others beside it."""
+        """Raise the first fault, if there is one, with the others attached."""
         if self.found:
             first, *others = self.found[:FAULTS_MAX]
             first.others = tuple(others)
@@ -104,11 +100,7 @@ class Faults:
 
 
 class RuleError(PermanentError):
-    """A rule of a game that has a value it cannot have.
-
-    `rule` is the rule's name in the one-line form of the rules, and `fault` says what its value is
-    and what was expected: "is 0; expected 1 to 64".
-    """
+    """A rule of a game with an invalid value."""
 
     def __init__(self, rule: str, fault: str) -> None:
         super().__init__(f"rule {rule} {fault}")
@@ -116,17 +108,17 @@ class RuleError(PermanentError):
         self.fault = fault
 
     def __reduce__(self) -> tuple[type[RuleError], tuple[str, str]]:
-        """Let it be raised again in another process: its text alone does not make it."""
+        """Support pickling, which the message alone does not."""
         return type(self), (self.rule, self.fault)
 
 
 def place_of(place: str, key: str) -> str:
-    """Name the place of a key in the value at a place; "" is the whole document."""
+    """Return the place of a key in the value at a place; "" is the whole document."""
     return f"{place}.{key}" if place else key
 
 
 def check_object(value: object, place: str) -> Mapping[str, Any]:
-    """Return a puzzle's JSON object; raise InvalidPuzzleError where it is none."""
+    """Return a puzzle's JSON object; raise InvalidPuzzleError if it is not one."""
     if not isinstance(value, Mapping):
         raise InvalidPuzzleError(
             "puzzle-type", place, f"expected an object, got {json_kind(value)}"
@@ -135,6 +127,6 @@ def check_object(value: object, place: str) -> Mapping[str, Any]:
 
 
 def json_kind(value: object) -> str:
-    """Describe what kind of JSON value something is, in the words of messages."""
+    """Return the kind of a JSON value, as messages name it."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
     return "null" if value is None else kinds.get(type(value), "a number")

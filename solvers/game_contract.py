@@ -1,7 +1,7 @@
-"""The contract of a game: what every floor asks of it, from reading a puzzle to merging parts.
+"""The contract of a game with all floors, from parsing a puzzle to merging parts.
 
-A game derives from `Game` and says what differs: how a puzzle and a solution are written, how a
-board is divided, counted and searched, and in which order the solutions of its parts stand.
+A game derives from `Game` and defines what differs: how puzzles and solutions are written, how a
+board is divided, counted and searched, and the order of the solutions of its parts.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 NO_VALUE = -1
-"""Stands in the column `value` of `solve_batch` where an outcome has none."""
+"""Value of a missing outcome in the column `value` of `solve_batch`."""
 CLOCK_STRIDE = 1024
-"""Solutions listed between two looks at the clock."""
+"""Solutions listed between two clock checks."""
 _rare_lock = threading.RLock()
 _rare_is_warm: set[str] = set()
 
 
 Dictionaries = Callable[[str], tuple[str, ...]]
-"""Loads the words of a dictionary by its id, for boards that are laid out in columns: those name
-their dictionary and do not hold it. Raises PermanentError for one that it does not have."""
+"""Loads the words of a dictionary by its id, for boards in columns, which only have the id. Raises
+PermanentError for an unknown id."""
 
 
 class Board(Protocol):
-    """What every puzzle can say of itself."""
+    """The interface of every puzzle."""
 
     @property
     def puzzle_id(self) -> str:
         """Hash of the canonical form."""
 
     def to_json(self) -> dict[str, Any]:
-        """Write the canonical form."""
+        """Return the canonical form."""
 
 
 P = TypeVar("P", bound=Board)
@@ -66,31 +66,31 @@ S = TypeVar("S")
 
 
 class Game(ABC, Generic[P, S]):
-    """One game as every floor sees it. Parts are JSON values, so that they travel as they are."""
+    """One game as every floor sees it. Parts are JSON values, which need no encoding."""
 
     name: str
     solver_version: str
     """Changes whenever a count, a solution or the canonical order of solutions could."""
     reasons: tuple[Reason | None, ...]
-    """Index = the uint8 by which reason columns of `solve_batch` name a reason; None at 0."""
+    """Maps the uint8 codes of reason columns of `solve_batch` to reasons; None at 0."""
     rules: str
-    """The switchable rules that it plays by, in their one-line form; "" for a game without."""
+    """The switchable rules in effect, in their one-line form; "" for a game without."""
     lexicon_id: str
-    """The lexicon that it is bound to; "" for none. A word game that is bound to none can do
-    everything that needs no words: read, write, name and lay out puzzles."""
+    """The lexicon that it is bound to; "" for none. A word game without one can do everything that
+    needs no words: parse, write, hash and encode puzzles."""
     counts: tuple[AskKind, ...] = ("count", "best")
-    """Asks that `solve_counted` answers, with the exact number of all solutions."""
+    """Asks for `solve_counted`, which also counts all solutions exactly."""
     streams: tuple[AskKind, ...] = ("first", "all")
     """Asks that are answered one solution at a time."""
     batch: AskKind = "count"
-    """The ask that `solve_batch` answers."""
+    """The ask of `solve_batch`."""
     has_value = False
     """Whether outcomes have a value."""
     parts_in_order = False
-    """Whether the parts of `split` for `all` are ranges of the canonical order, one behind the
-    other: the streams of all parts, joined, are the stream of the whole."""
+    """Whether the parts of `split` for `all` are consecutive ranges of the canonical order, so that
+    the joined streams of all parts are the stream of the whole."""
     board_s = 0.0
-    """What a published board costs."""
+    """Cost of a published board, in seconds."""
 
     def __init__(
         self,
@@ -110,49 +110,47 @@ class Game(ABC, Generic[P, S]):
         """Validate a JSON value into a puzzle, or raise InvalidPuzzleError."""
 
     def puzzle_to_json(self, puzzle: P) -> dict[str, Any]:
-        """Write a puzzle in its canonical form."""
+        """Return the canonical form of a puzzle."""
         return puzzle.to_json()
 
     def puzzle_id(self, puzzle: P) -> str:
-        """Hash the canonical form; the last one is cached, for one question needs it four times."""
+        """Hash the canonical form; cache the last one, since one question needs it four times."""
         last = self._last_id
         if last is None or last[0] is not puzzle:
-            # One assignment: other threads may ask for other puzzles.
+            # One assignment, because other threads may hash other puzzles.
             self._last_id = last = (puzzle, puzzle.puzzle_id)
         return last[1]
 
     def clued(self, puzzle: P, clue: str | None) -> P:  # noqa: ARG002
-        """Add what players are told next to the board, where answers depend on it.
+        """Add the clue shown to players, if answers depend on it.
 
-        Raises PermanentError for a puzzle of which this game cannot be asked.
+        Raises PermanentError if this game cannot answer about the puzzle.
         """
         return puzzle
 
     def subject(self, puzzle: P) -> str:
-        """Name what a question is about: the puzzle by its id, and where answers depend on more
-        than that, this as well.
-        """
+        """Return the subject of a question: the puzzle's id, and the clue if it matters."""
         return self.puzzle_id(puzzle)
 
     @abstractmethod
     def solution_to_json(self, solution: S, /) -> Any:
-        """Write a solution as a JSON value."""
+        """Return a solution as a JSON value."""
 
     @abstractmethod
     def solution_from_json(self, value: Any, /) -> S:
-        """Read a solution as `solution_to_json` writes it."""
+        """Parse a solution as returned by `solution_to_json`."""
 
     def solution_text(self, solution: S) -> str:
-        """Write that JSON value as the lake has it: as a text without spaces."""
+        """Return that JSON value as the lake stores it, as a text without spaces."""
         return json.dumps(self.solution_to_json(solution), separators=(",", ":"))
 
     @abstractmethod
     def to_arrays(self, puzzles: Sequence[P], /) -> dict[str, npt.NDArray[Any]]:
-        """Lay puzzles out column-wise, as the puzzles table of the lake stores them."""
+        """Encode puzzles as columns, as in the lake's puzzles table."""
 
     @abstractmethod
     def from_arrays(self, arrays: Arrays, row: int) -> P:
-        """Rebuild the puzzle of one row."""
+        """Decode the puzzle of one row."""
 
     @abstractmethod
     def split(self, puzzle: P, ask: Ask, part: Any, into: int) -> list[Any]:
@@ -165,7 +163,7 @@ class Game(ABC, Generic[P, S]):
     def open_stream(
         self, puzzle: P, part: Any, budget: Budget, limit: int | None, *, first: bool
     ) -> SolutionStream[S]:
-        """Make the stream of at most `limit` solutions; with `first` any one will do."""
+        """Return a stream of at most `limit` solutions; with `first`, any solution will do."""
 
     def solve_counted(self, puzzle: P, ask: Ask, part: Any, budget: Budget) -> Outcome[S]:
         """Answer one of the asks in `counts`."""
@@ -176,11 +174,11 @@ class Game(ABC, Generic[P, S]):
         raise NotImplementedError
 
     def value_of(self, solutions: Sequence[S]) -> int | None:  # noqa: ARG002
-        """Return what the best of some solutions is worth; None where nothing is compared."""
+        """Return the value of the best of some solutions; None if the game compares nothing."""
         return None
 
     def in_order(self, puzzle: P, ask: Ask, solutions: list[S]) -> list[S]:  # noqa: ARG002
-        """Put the solutions of all parts, given in the order of `split`, in canonical order."""
+        """Sort the solutions of all parts, given in the order of `split`, canonically."""
         return solutions
 
     def stream(
@@ -188,7 +186,7 @@ class Game(ABC, Generic[P, S]):
     ) -> SolutionStream[S]:
         """Answer `first` or `all(limit)` one solution at a time.
 
-        Raises PermanentError for another ask.
+        Raises PermanentError for any other ask.
         """
         if ask.kind not in self.streams:
             raise PermanentError(
@@ -217,7 +215,7 @@ class Game(ABC, Generic[P, S]):
 
     def _solve_streamed(self, puzzle: P, ask: Ask, part: Any, budget: Budget) -> Outcome[S]:
         stream = self.stream(puzzle, ask, part, budget)
-        # The list itself costs time and memory beside the search's.
+        # The list needs time and memory of its own.
         deadline_ns = budget.deadline_ns()
         found: list[S] = []
         taken = 0
@@ -229,7 +227,7 @@ class Game(ABC, Generic[P, S]):
             if len(found) % CLOCK_STRIDE == 0 and budget.is_over(deadline_ns):
                 return over_budget(Reason(code=ReasonCode.SECONDS), stream.statistics)
         if stream.reason_code is not None:
-            # Some solutions would pass for all of them.
+            # An incomplete list must not pass for a complete one.
             return Outcome(
                 status=stream.status,
                 reason_code=stream.reason_code,
@@ -246,7 +244,7 @@ class Game(ABC, Generic[P, S]):
         )
 
     def merge(self, puzzle: P, ask: Ask, outcomes: Sequence[Outcome[S]]) -> Outcome[S]:
-        """Combine the outcomes of all parts into exactly what solving whole would have given."""
+        """Combine the outcomes of all parts into exactly the outcome of the whole."""
         failed = failure_of(outcomes)
         if failed is not None:
             return failed
@@ -268,13 +266,12 @@ class Game(ABC, Generic[P, S]):
         )
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
-        """Answer the ask in `batch` for every row, by default one board after the other.
+        """Answer the ask `batch` for every row, by default one board after the other.
 
-        Returns scalar columns `status` (uint8, index into STATUS_CODES), `count_hi` and
-        `count_lo` (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason`
-        (uint8, index into `reasons` of the game), and for a game whose outcomes have a value
-        `value` (int64, -1 for none). The budget holds for each puzzle by itself. Raises
-        PermanentError for another ask.
+        Returns scalar columns `status` (uint8, index into STATUS_CODES), `count_hi` and `count_lo`
+        (uint64), `states`, `nodes`, `kernel_ns`, `table_bytes` (int64) and `reason` (uint8, index
+        into `reasons` of the game), and for a game whose outcomes have a value `value` (int64, -1
+        for none). The budget applies to each puzzle. Raises PermanentError for any other ask.
         """
         self.check_batch(ask)
         out = self.batch_columns(len(arrays["size"]))
@@ -293,7 +290,7 @@ class Game(ABC, Generic[P, S]):
             raise PermanentError(f"a batch of {self.name} boards can be {can}, not asked for {ask}")
 
     def batch_columns(self, rows: int) -> dict[str, npt.NDArray[Any]]:
-        """Make the columns of `solve_batch`, zero everywhere."""
+        """Return the columns of `solve_batch`, filled with zeros."""
         import numpy as np
 
         out: dict[str, npt.NDArray[Any]] = {name: np.zeros(rows, np.int64) for name in COST_COLUMNS}
@@ -322,24 +319,24 @@ class Game(ABC, Generic[P, S]):
 
     @abstractmethod
     def warm(self) -> None:
-        """Compile or load the kernels, so that the first solve pays for nothing."""
+        """Compile or load the kernels, so that the first solve does not have to."""
 
     def warm_rare(self) -> None:
-        """Compile or load those that `warm` leaves out, because few boards need them."""
+        """Compile or load the kernels that `warm` skips because few boards need them."""
 
     def warm_rare_once(self) -> None:
-        """Call `warm_rare`, once a process: before the clock of a board that needs these starts.
+        """Call `warm_rare` once a process, before the clock of a board that needs it starts.
 
-        Compiling takes seconds, which would be recorded as a board over its budget.
+        Compiling takes seconds, which would otherwise count as the board's.
         """
-        # Other threads wait. What `warm_rare` solves comes here again.
+        # Other threads wait. Solves of `warm_rare` itself come here again.
         with _rare_lock:
             if self.name not in _rare_is_warm:
                 _rare_is_warm.add(self.name)
                 self.warm_rare()
 
     def layered(self, puzzle: P, budget: Budget) -> LayeredCount | None:  # noqa: ARG002
-        """Take up a board to count it by layers, or None where the game or the board has none.
+        """Return the layered count of a board, or None if the game or the board has no layers.
 
         A part of a job that is counted by layers is `{"layer": L, "buckets": [i, j]}`: all
         solutions whose state in layer L falls into the buckets i to j - 1. `solve` takes such a
@@ -348,22 +345,22 @@ class Game(ABC, Generic[P, S]):
         return None
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:  # noqa: ARG002
-        """Estimate the seconds that each row will take one core, for planning."""
+        """Estimate the seconds that each row takes one core, for planning."""
         import numpy as np
 
         return np.full(len(arrays["size"]), self.board_s)
 
     def close_cost_s(self, arrays: Arrays, ask: Ask) -> float | None:  # noqa: ARG002
-        """Estimate the seconds that the only row will take, by a closer look than `cost_s` takes.
+        """Estimate the seconds of the only row, more closely than `cost_s`.
 
-        None where the game or the board has none. For one job on demand and for small batches: a
-        plan of a million boards cannot afford it.
+        None if there is no such estimate. For single on-demand jobs and small batches: planning a
+        million boards cannot afford it.
         """
         return None
 
 
 def over_budget(reason: Reason, statistics: Statistics) -> Outcome[Any]:
-    """Make the outcome of a search that ended early."""
+    """Return the outcome of a search that ended early."""
     return Outcome(
         status=Status.OVER_BUDGET,
         reason_code=reason.code,

@@ -1,4 +1,4 @@
-"""The contract of a count that goes layer by layer, and may be handed out in between."""
+"""The contract of a count by layers, whose states may be distributed in between."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class LayeredCount(Protocol):
-    """One board's count carried on layer by layer, whose states can be handed out in between.
+    """One board's count, advanced layer by layer, whose states can be distributed in between.
 
-    All states after k steps form layer k. A process that has some states of a layer carries their
-    counts on without the others; equal states of several processes become one when gathered.
-    A state falls into one bucket, which its layer and key alone decide, so that the buckets of a
-    layer can be carried on by different processes, none of which needs memory for the whole layer.
+    All states after k steps form layer k. A process with some states of a layer can advance them
+    without the others; equal states of several processes are merged when gathered. A state belongs
+    to one bucket, determined by its layer and key, so that different processes can advance the
+    buckets of a layer, none of which needs memory for the whole layer.
     """
 
     layers: int
@@ -27,61 +27,62 @@ class LayeredCount(Protocol):
     row_words: int
     """Columns of `rows`: the words of a state's key, then its count, high half first."""
     buckets: int
-    """States fall into so many buckets, 0 to buckets - 1."""
+    """Number of buckets."""
     layout: str
-    """Names what the words of a row mean. Only rows of the same layout can be gathered: a process
-    with other code, or on a machine that rounds otherwise, may lay a board's keys out otherwise."""
+    """Identifies the meaning of the words in a row. Only rows with the same layout can be gathered:
+    a process with other code, or on a machine that rounds differently, may use another one."""
 
     @property
     def statistics(self) -> Statistics:
-        """What it has cost so far. `states` are those carried on, and the full board where it is
-        reached: over all parts the states of the whole count, if none is carried on by two.
+        """Cost so far. `states` counts the advanced states, and the full board if reached: summed
+        over all parts, the states of the whole count, if each is advanced by only one.
         """
 
     @property
     def rows(self) -> npt.NDArray[np.uint64]:
-        """States of the present layer, (states, row_words), good until the next call."""
+        """States of the current layer, (states, row_words), valid until the next call."""
 
     def begin(self) -> None:
-        """Make the one state of the empty board, in layer 0, the present layer."""
+        """Create the single state of the empty board, in layer 0, the current layer."""
 
     def clear(self) -> None:
-        """Forget every state."""
+        """Delete all states."""
 
     def renew(self, budget: Budget) -> None:
-        """Forget every state and what was spent: the budget holds for what comes now.
+        """Delete all states and reset the cost: the new budget starts now.
 
-        It differs from the one before in its stop alone.
+        It may differ from the previous one only in its stop.
         """
 
     def gather(self, rows: npt.NDArray[np.uint64]) -> bool:
         """Add states of one layer to those gathered since `clear`; False if memory runs out."""
 
     def hold(self, rows: npt.NDArray[np.uint64], begins: npt.NDArray[np.int64]) -> bool:
-        """Keep states that are sorted by bucket for `gather_held`; False if memory runs out.
+        """Keep states sorted by bucket for `gather_held`; False if memory runs out.
 
-        `begins` tells where each bucket of a range begins, and where the last one ends; the range
-        is the same for all that is held.
+        `begins` has the start of each bucket of a range, and the end of the last one; the range is
+        the same for everything held.
         """
 
     def gather_held(self) -> bool:
-        """Gather the states that are held, bucket by bucket; False if memory runs out."""
+        """Gather the held states bucket by bucket; False if memory runs out."""
 
     def advance(
         self, first: int, last: int, rows_max: int | None = None
     ) -> tuple[int, ReasonCode | None]:
-        """Carry the present states of layer `first` on to `last`, or to the first layer after it
-        that has more than `rows_max` states.
+        """Advance the current states of layer `first` to `last`, or to the first layer after it
+        with more than `rows_max` states.
 
-        Returns the layer reached and None, or why it could go no further; the states are lost then.
+        Returns the layer reached and None, or the code of why it stopped early; then the states are
+        lost.
         """
 
     def by_bucket(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-        """Sort the states that `advance` has left by bucket: rows, which are good until the next
-        call, and where each bucket begins, buckets + 1.
+        """Sort the states left by `advance` by bucket: rows, valid until the next call, and the
+        start of each bucket, buckets + 1.
         """
 
     def total(self) -> int:
-        """Add the counts of the present states up: in the last layer, the count of what they are
-        the whole of.
+        """Sum up the counts of the current states: in the last layer, the count of their whole
+        board or part.
         """

@@ -1,4 +1,4 @@
-"""What the general search has spent of its budget."""
+"""Metering of the general search against its budget."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLOCK_STRIDE = 1024
 
 
 class Meter:
-    """Counts what a search spends, and ends it where its budget is spent."""
+    """Counts the cost of a search, and stops it when its budget is spent."""
 
     def __init__(self, budget: Budget) -> None:
         self.states = self.nodes = self.peak = 0
@@ -32,7 +32,7 @@ class Meter:
             self.check_clock()
 
     def add_states(self, states: int) -> None:
-        """Count so many states at once, made from as many transitions."""
+        """Count many states at once, each with its transition."""
         self.nodes += states
         self.states += states
         self.peak = max(self.peak, states)
@@ -43,19 +43,19 @@ class Meter:
         self.check_clock()
 
     def check_clock(self) -> None:
-        """Raise BudgetSpentError when the budget's seconds are over, or the solve is to stop."""
+        """Raise BudgetSpentError if the budget's seconds have passed, or the solve is to stop."""
         if self._budget.is_over(self._deadline_ns):
             raise BudgetSpentError(OUT_OF_SECONDS)
 
     def add_state(self, states: int) -> None:
-        """Count another state; `states` is how many are kept now."""
+        """Count another state; `states` is the number of states held."""
         self.states += 1
         self.peak = max(self.peak, states)
         if states > self._states_max:
             raise BudgetSpentError(OUT_OF_BYTES)
 
     def statistics(self) -> Statistics:
-        """Return what was spent."""
+        """Return the cost so far."""
         return Statistics(
             states=self.states,
             nodes=self.nodes,

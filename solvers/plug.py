@@ -1,4 +1,4 @@
-"""A game's plug on this floor, and how the plugs of any floor are found."""
+"""A game's plug on this floor, and the lookup of plugs on any floor."""
 
 from __future__ import annotations
 
@@ -19,64 +19,63 @@ from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.rule_line import RuleLine
 
 MODULE, ATTRIBUTE = "plug", "PLUG"
-"""A package of this project that plugs a game in has a module of this name with this attribute."""
+"""Every plug package of this project has a module of this name with this attribute."""
 LAST = 100
-"""Place of a game that does not say where it stands among the others."""
+"""Position of a game that does not set its own."""
 FIRST, COUNT = Ask(kind="first"), Ask(kind="count")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePlug:
-    """What every floor knows of a game before anything is solved. Making one loads no kernel."""
+    """What every floor knows of a game before solving. Creating one loads no kernel."""
 
     name: str
     """Name of the game in commands, messages and tables: letters and digits."""
     title: str
-    """What people call it."""
+    """Its name for people."""
     order: int = LAST
-    """Place in lists of games, the lowest first. The first game is meant where none is named."""
+    """Position in lists of games, the lowest first. The first game is the default."""
     game: str
-    """Where its class is, a `Game`, written as in entry points: "package.module:Class". It is
-    made of rules, words and dictionaries; nothing that solves is imported before."""
+    """Its `Game` class, written as in entry points: "package.module:Class". It is constructed from
+    rules, words and dictionaries; no solver is imported before."""
     meant: str = ""
-    """Where the class of the game is that answers `meant(k)`, written as `game` is, and made of
-    rules in their one-line form. It lies on the archive's floor: it needs models."""
+    """The class of the game that answers `meant(k)`, written like `game`, constructed from rules in
+    their one-line form. It is on the archive's floor because it needs models."""
     rules: type[RuleLine] | None = None
-    """The rules that can be switched. None: it has none."""
+    """The switchable rules; None if there are none."""
     words: bool = False
     """Whether it is played with words."""
     own_words: bool = False
-    """Whether boards may bring a dictionary of their own, as `puzzle.dictionary`. Bound to no
-    lexicon, the game is played with it."""
+    """Whether boards may have a dictionary of their own, as `puzzle.dictionary`. Bound to no
+    lexicon, the game uses it."""
     asks: frozenset[AskKind] = frozenset({"first", "all", "count"})
-    """What may be asked of a puzzle."""
+    """The asks about a puzzle."""
     best_max: int | None = None
     """The largest k of `best(k)`; None for any."""
     night_asks: tuple[Ask, ...] = (COUNT,)
-    """What a night asks of every puzzle unless told otherwise."""
+    """The default asks of a night."""
     quick_ask: Ask = FIRST
-    """What says most about a puzzle and is quick to have: asked unless told otherwise by commands
-    that answer at once."""
+    """The default ask of commands that answer at once: the most informative one that is quick."""
     sample_ask: Ask = FIRST
-    """What finds one solution to be shown beside a count."""
+    """The ask that finds one solution to show with a count."""
 
     def bind(
         self, rules: str, lexicon: Lexicon | None, dictionaries: Dictionaries | None
     ) -> Game[Any, Any]:
-        """Make the game of rules in their one-line form, words and dictionaries."""
+        """Create the game from rules in their one-line form, words and dictionaries."""
         made = resolve_name(self.game)
         switched = None if self.rules is None else self.rules.parse(rules)
         game: Game[Any, Any] = made(switched, lexicon, dictionaries)
         return game
 
     def bind_meant(self, rules: str) -> Game[Any, Any]:
-        """Make the game that answers `meant(k)`, of rules in their one-line form."""
+        """Create the game that answers `meant(k)` from rules in their one-line form."""
         game: Game[Any, Any] = resolve_name(self.meant)(rules)
         return game
 
     @property
     def usual_ask(self) -> Ask:
-        """What a count, or a job on demand, asks unless told otherwise."""
+        """The default ask of a count or an on-demand job."""
         return COUNT if "count" in self.asks else FIRST
 
     def answers(self, ask: Ask) -> bool:
@@ -86,7 +85,7 @@ class GamePlug:
 
 
 def beside(plug: object, name: str) -> Any:
-    """Import a module that lies beside a game's plug."""
+    """Import a module next to a game's plug."""
     return import_module(f"{type(plug).__module__.rpartition('.')[0]}.{name}")
 
 
@@ -94,14 +93,10 @@ P = TypeVar("P")
 
 
 class Plugs(Generic[P]):
-    """The plugs of one floor by the name of their game, each loaded when it is first asked for.
-
-    A game of this project is a sub-package of `package` with a module `plug`, named like the game.
-    A game of another distribution is an entry point of the group `group`, named like the game.
-    """
+    """The plugs of one floor by game, each loaded on first use."""
 
     def __init__(self, package: str, group: str) -> None:
-        """Look for nothing yet."""
+        """Search for nothing yet."""
         self._package = package
         self._group = group
         self._loaded: dict[str, P] = {}
@@ -153,9 +148,9 @@ class Plugs(Generic[P]):
         return loaded
 
     def every(self) -> Iterator[tuple[str, P]]:
-        """Load all plugs, with the names of their games, sorted by these.
+        """Load all plugs; yield them with the names of their games, sorted.
 
-        Leaves out, with a warning, those of other distributions that cannot be loaded: the other
+        Leaves out, with a warning, those of other distributions that fail to load, since the other
         games are not at fault.
         """
         for name in sorted({*self._own, *self._others}):

@@ -1,7 +1,7 @@
-"""A question: everything an answer depends on beside the puzzle.
+"""A question: everything an answer depends on besides the puzzle.
 
-It names jobs, runs and cost models, and is written the same way wherever it is kept: in the files
-of a run, in on-demand messages, and as columns of results.
+It identifies jobs, runs and cost models, and is written the same way everywhere: in the files of a
+run, in on-demand messages, and as columns of results.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from nightgrid.solvers.game_contract import Game
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked about puzzles of one game."""
+    """A question about puzzles of one game."""
 
     game: str
     """Name of the game."""
     rules: str
-    """The rules in normal form, in one line: what a setting makes irrelevant has its default. ""
-    for a game without rules to switch."""
+    """The rules in normal form, in one line: settings that others make irrelevant have their
+    default. "" for a game without switchable rules."""
     lexicon_id: str
-    """The words it is played with; "" for none, or a board's own."""
+    """The id of its lexicon; "" for none, or a board's own words."""
     ask: Ask
     solver_version: str
 
     def job_id(self, subject: str) -> str:
-        """Name the job that asks this about a puzzle, given `Game.subject` of it."""
+        """Return the id of the job that asks this about a puzzle, given its `Game.subject`."""
         return digest(subject, *self.job_fields)
 
     @property
     def job_fields(self) -> tuple[str, ...]:
-        """Fields that name a job together with its puzzle, in this order."""
+        """The fields that, with its puzzle, identify a job, in this order."""
         return str(self.ask), self.rules, self.lexicon_id, self.solver_version
 
     def run_id(self, budget: Budget, jobs: tuple[str, ...]) -> str:
-        """Name the run that works jobs within a budget; `jobs` stands for the set of them."""
+        """Return the id of a run of jobs within a budget; `jobs` identifies their set."""
         limits = canonical_json(budget.limits)
         fields = (self.game, self.rules, self.lexicon_id, str(self.ask), limits)
-        # "1" stands for a setting of earlier versions, so that the runs that they began are found.
+        # "1" stands for a setting of earlier versions, so that their runs are still found.
         return digest("run", *fields, "1", *jobs)
 
     def corpus_run_id(self, budget: Budget, corpus_id: str) -> str:
-        """Name the run that works all jobs of a corpus within a budget."""
+        """Return the id of a run of all jobs of a corpus within a budget."""
         limits = {"nodes": budget.nodes, "bytes": budget.table_bytes, "seconds": budget.seconds}
         return digest("count", corpus_id, *self.job_fields, canonical_json(limits))
 
     def to_json(self) -> dict[str, str]:
-        """Write it under the names that its fields have as columns of results."""
+        """Return it as JSON, with the names of the columns of results."""
         return {
             "game": self.game,
             "ask": str(self.ask),
@@ -63,11 +63,11 @@ class Question:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Question:
-        """Read it from among other keys, as `to_json` writes it.
+        """Parse the output of `to_json`, ignoring other keys.
 
-        Rules stay as they are written, since files are named after them: a line of an earlier
-        version that is not in normal form names what was filed under it. Raises PermanentError
-        for a field that is missing or no text.
+        Rules stay as they are written, since files are named after them: an earlier version may
+        have written a line that is not in normal form. Raises PermanentError for a field that is
+        missing or not a text.
         """
         for name in QUESTION_FIELDS:
             if not isinstance(value.get(name), str):
@@ -77,16 +77,16 @@ class Question:
 
 
 def clued_subject(puzzle_id: str, clue: str | None) -> str:
-    """Name what a question is about whose answer depends on the clue, too."""
+    """Return the subject of a question whose answer also depends on the clue."""
     return digest("clued", puzzle_id, clue) if clue else puzzle_id
 
 
 QUESTION_FIELDS: tuple[str, ...] = ("game", "ask", "rules", "lexicon_id", "solver_version")
-"""Names of the fields in JSON, and of the columns that results have for them."""
+"""Names of the fields in JSON, and of their columns in results."""
 
 
 def question_of(game: Game[Any, Any], ask: Ask) -> Question:
-    """Ask something of a game as it is bound."""
+    """Return a question about a game as it is bound."""
     return Question(
         game=game.name,
         rules=game.rules,

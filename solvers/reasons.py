@@ -18,10 +18,10 @@ class ReasonCode(enum.StrEnum):
     """Why something did not end as asked: its name for programs, and a sentence for people."""
 
     sentence: str
-    """The usual sentence; a place that knows more says it in its own."""
+    """The default sentence; code that knows more uses its own."""
 
     def __new__(cls, value: str, sentence: str = "") -> Self:
-        """Make a member of its value and its sentence."""
+        """Create a member from its value and its sentence."""
         code = str.__new__(cls, value)
         code._value_, code.sentence = value, sentence
         return code
@@ -30,9 +30,9 @@ class ReasonCode(enum.StrEnum):
     TABLE_BYTES = "table_bytes", "the budget of table bytes ran out"
     SECONDS = "seconds", "the budget of seconds ran out"
     CANCELLED = "cancelled", "it was cancelled"
-    """A person or a program did not want it any more while it was worked."""
+    """No person or program wanted it any more while it was running."""
     DEADLINE = "deadline", "its deadline passed"
-    """Its answer was wanted by a time that passed while it was worked."""
+    """The time by which its answer was wanted passed while it was running."""
     SOLUTION_BYTES = "solution_bytes", "the budget of bytes of solutions ran out"
     """More solutions were asked for than one job may list."""
     COUNT_TOO_LARGE = "count_too_large", "the count is 10^38 or more"
@@ -48,16 +48,16 @@ class ReasonCode(enum.StrEnum):
     DEFERRED = "deferred", "not worked: the chunk's time was up"
     """A chunk left the row to others."""
     UNRECOVERABLE_JOB = "unrecoverable_job", "another part of the job is over budget"
-    """The part is not worked, because another part keeps its job from being answered."""
+    """The part is skipped, because another part keeps its job from being answered."""
     EXCEPTION = "exception", "the work raised an error"
     TRANSIENT = "transient", "the lake or the broker failed"
-    """A lake or a broker failed; the work is tried again."""
+    """A lake or a broker failed; the work is retried."""
     PROCESS_LOST = "process_lost", "its process died"
-    """The process that worked on it died; it alone was in that process."""
+    """The process died while solving it alone."""
     WORKER_LOST = "worker_lost", "its worker died"
-    """A worker died that had it in hand, perhaps among others."""
+    """A worker died that was solving it, possibly among others."""
     HARD_LIMIT = "hard_limit", "exceeded the hard limit of time"
-    """The process that worked on it was killed at the hard limit of time."""
+    """The process that was solving it was killed at the hard time limit."""
 
     @property
     def is_budget(self) -> bool:
@@ -71,7 +71,7 @@ class Reason:
 
     code: ReasonCode
     sentence: str = ""
-    """The usual one of the code where none is given."""
+    """By default, the sentence of the code."""
 
     def __post_init__(self) -> None:
         if not self.sentence:
@@ -88,14 +88,14 @@ _OF_KERNEL: dict[int, ReasonCode] = {
 
 
 def reason_code_of(code: int) -> ReasonCode:
-    """Translate the code of a kernel that is not done."""
+    """Return the reason for a kernel's code other than done."""
     return _OF_KERNEL[code]
 
 
 def reason_index(reasons: Sequence[Reason | None], code: ReasonCode | None) -> int:
-    """Find the usual reason of a code, or else the first with it.
+    """Return the index of a code's default reason, or else of the first with it.
 
-    Columns of `Game.solve_batch` name a reason by this index.
+    Columns of `Game.solve_batch` use this index.
     """
     usual = None if code is None else Reason(code=code)
     fits = {i: known for i, known in enumerate(reasons) if code == (known and known.code)}
@@ -103,7 +103,7 @@ def reason_index(reasons: Sequence[Reason | None], code: ReasonCode | None) -> i
 
 
 class BudgetSpentError(Exception):
-    """A kernel stopped before it was done; `code` is its code."""
+    """A kernel stopped early with `code`."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)

@@ -1,4 +1,4 @@
-"""The games that nightgrid solves, by name; what solves them is loaded when it is asked for."""
+"""The games of nightgrid, by name; solvers are loaded on first use."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _KNOWN = {
 }  # A plug is a few words and loads no kernel.
 
 GAMES: tuple[str, ...] = tuple(_KNOWN)
-"""All games, in the order in which they are listed."""
+"""All games, in listing order."""
 DEFAULT_GAME = GAMES[0]
-"""The game that is meant where none is named."""
+"""The default game."""
 
 
 def game_plug(name: str) -> GamePlug:
-    """Look up what is known of a game. Raises PermanentError for a name that is not in GAMES."""
+    """Return a game's plug. Raises PermanentError for a name that is not in GAMES."""
     if name not in _KNOWN:
         raise PermanentError(f"unknown game {name!r:.40}; expected one of {', '.join(GAMES)}")
     return _KNOWN[name]
 
 
 def titles(names: Sequence[str]) -> str:
-    """Write what people call games, as in a sentence: "A, B and C"."""
+    """Join games' titles for a sentence: "A, B and C"."""
     called = [game_plug(name).title for name in names]
     return " and ".join([*([", ".join(called[:-1])] if called[1:] else []), *called[-1:]])
 
@@ -55,7 +55,7 @@ def check_ask(ask: Ask, name: str) -> None:
 
 
 def check_rules(rules: str, name: str) -> None:
-    """Raise PermanentError for rules that a game does not have; loads nothing that solves."""
+    """Raise PermanentError for rules that a game does not have; loads no solver."""
     switched = game_plug(name).rules
     if switched is not None:
         switched.parse(rules)
@@ -71,9 +71,9 @@ def game(
 ) -> Game[Any, Any]:
     """Look a game up by name, bound to rules and, for a word game, to its words.
 
-    Rules in any spelling that the game reads; "" means the game's own. Raises PermanentError for
-    a name that is not in GAMES, for rules that the game does not have, and for a lexicon or rules
-    given to a game without.
+    Rules in any spelling that the game parses; "" means the game's own. Raises PermanentError for a
+    name that is not in GAMES, for rules that the game does not have, and for a lexicon or rules
+    given to a game without them.
     """
     plug = game_plug(name)
     check_rules(rules, name)

@@ -1,4 +1,4 @@
-"""The rules of a game that can be switched, and their one-line form: name=value, with spaces."""
+"""The switchable rules of a game, and their one-line form: name=value, separated by spaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from nightgrid.solvers.errors import PermanentError, RuleError
 class RuleLine:
     """Base of the rules of a game: a frozen dataclass with a field for each rule.
 
-    The default of a field says how its value is written: yes or no, a whole number, or a word.
+    The default of a field determines the format of its values: yes or no, a whole number, or a
+    word.
     """
 
     __slots__ = ()
@@ -23,12 +24,12 @@ class RuleLine:
         return " ".join(f"{name}={_text(value)}" for name, value in values.items())
 
     def normal(self) -> Self:
-        """Reset settings that the others make irrelevant to their defaults."""
+        """Reset settings that others make irrelevant to their defaults."""
         return self
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read rules as `str(rules)` writes them; what is left out has its default.
+        """Parse rules as formatted by `str(rules)`; missing ones get their default.
 
         Raises PermanentError on an unknown name or value.
         """
@@ -51,9 +52,9 @@ class RuleLine:
 
 
 def _read_line(text: str, names: Sequence[str]) -> dict[str, str]:
-    """Split a line into the values of its rules, by name; what is left out is not there.
+    """Split a line into the values of its rules, by name, without missing ones.
 
-    Raises PermanentError for a name that is not among `names`, or stands twice.
+    Raises PermanentError for a name that is not among `names`, or occurs twice.
     """
     values: dict[str, str] = {}
     for item in text.split():

@@ -1,4 +1,4 @@
-"""A flag that a running solve looks at, so that another thread can end it."""
+"""A flag that running solves poll, so that another thread can stop them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from contextlib import contextmanager
 from nightgrid.solvers.reasons import ReasonCode
 
 LOOK_S = 0.05
-"""A timed stop looks this often whether the stop that it follows is set."""
+"""How often a timed stop checks the stop that it follows."""
 _CODES = (None, ReasonCode.CANCELLED, ReasonCode.DEADLINE)
-"""What the number in a cell means."""
+"""Meanings of the values of a cell."""
 _lock = threading.Lock()
 _free: list[ctypes.c_int64] = []
-"""Cells of stops that are gone. They are never freed: tables that outlive their solve keep an
+"""Cells of deleted stops. They are never freed, because tables that outlive their solve keep an
 address."""
 
 
 class Stop:
-    """Ends the solves whose budget has it, from another thread: kernels look where the clock is.
+    """Stops the solves whose budget has it, from another thread: kernels poll it with the clock.
 
-    Kernels let go of the interpreter's lock, so that a thread runs beside them. A stop that is set
-    stays set.
+    Kernels release the GIL, so that a thread can run meanwhile. A stop stays set.
     """
 
     def __init__(self) -> None:
@@ -36,16 +35,16 @@ class Stop:
 
     @property
     def address(self) -> int:
-        """Where the flag lies: an int64 that is 0 while nothing is to be stopped."""
+        """Address of the flag: an int64 that is 0 unless set."""
         return ctypes.addressof(self._cell)
 
     @property
     def reason_code(self) -> ReasonCode | None:
-        """Why it is set; None while it is not."""
+        """Why it is set; None if it is not."""
         return _CODES[self._cell.value]
 
     def set(self, reason_code: ReasonCode) -> None:
-        """Ask the solves to end: with `cancelled` or `deadline`. The first reason stands."""
+        """Stop the solves, with `cancelled` or `deadline`. The first reason wins."""
         code = _CODES.index(reason_code)
         with _lock:
             self._cell.value = self._cell.value or code
@@ -53,7 +52,7 @@ class Stop:
 
 @contextmanager
 def stopped_after(seconds: float, follows: Stop | None = None) -> Iterator[Stop]:
-    """Yield a stop that is set when its seconds are over, or when the stop that it follows is."""
+    """Yield a stop that is set after some seconds, or when the stop that it follows is set."""
     stop, done = Stop(), threading.Event()
     ends = time.monotonic() + seconds
 

@@ -1,1 +1,1 @@
-"""What all kernels share: how they are compiled, bits, wide counts, the clock, the hash table."""
+"""Shared parts of kernels: compilation, bits, wide counts, the clock, the hash table."""

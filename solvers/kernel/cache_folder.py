@@ -1,4 +1,4 @@
-"""Where this machine caches what can be made again: compiled kernels, lexicons and vectors."""
+"""The machine's cache of reproducible files: compiled kernels, lexicons and vectors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def cache_base() -> Path:
-    """Choose and make the folder: nightgrid under XDG_CACHE_HOME or ~/.cache.
+    """Return and create the cache folder: nightgrid under XDG_CACHE_HOME or ~/.cache.
 
-    Where that cannot be written, a private folder for temporary files.
+    If that is not writable, a private temporary folder.
     """
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nightgrid"
     try:
@@ -34,21 +34,21 @@ def cache_base() -> Path:
         base.mkdir(mode=0o700, exist_ok=True)
         found = base.lstat()
         if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o077:
-            # Code is loaded from there: a folder that others can write on is no place.
+            # Code is loaded from there, so a folder that others can write to is unsafe.
             base = Path(tempfile.mkdtemp(prefix="nightgrid-"))
     return base
 
 
 def staged_path(path: Path) -> Path:
-    """Name a file or folder next to a path, in which only this call writes."""
+    """Return a path next to another one, unique to this call, for staging."""
     return path.with_name(f"{path.name}.{os.getpid()}-{uuid.uuid4().hex}")
 
 
 def kept_arrays(folder: Path, make: Callable[[], Mapping[str, npt.NDArray[Any]]]) -> Arrays:
-    """Map the arrays of a folder; make and write them first if it has none.
+    """Map the arrays of a folder; build and write them first if missing.
 
-    Every process that maps them shares one copy in memory. Where the folder cannot be written, what
-    was made is returned.
+    All processes that map them share one copy in memory. If the folder is not writable, returns the
+    arrays as built.
     """
     found = mapped_arrays(folder)
     if found is None:
@@ -61,7 +61,7 @@ def kept_arrays(folder: Path, make: Callable[[], Mapping[str, npt.NDArray[Any]]]
 def mapped_arrays(folder: Path) -> Arrays | None:
     """Map the arrays of a folder read-only; None if there are none. A damaged folder is deleted."""
     try:
-        # Plain views of the mapped files: np.memmap is slow to slice.
+        # Plain views of the mapped files, because np.memmap is slow to slice.
         arrays = {
             path.stem: np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
             for path in folder.glob("*.npy")
@@ -75,7 +75,7 @@ def mapped_arrays(folder: Path) -> Arrays | None:
 
 
 def _write_arrays(folder: Path, arrays: Arrays) -> None:
-    """Make a folder that appears with all its files; of several writers the first wins."""
+    """Create a folder atomically with all its files; of several writers the first wins."""
     staged = staged_path(folder)
     with contextlib.suppress(OSError):
         staged.mkdir(parents=True)
@@ -86,7 +86,7 @@ def _write_arrays(folder: Path, arrays: Arrays) -> None:
 
 
 def fill_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Write or replace a file at once. Where it cannot be written, it stays as it was."""
+    """Write or replace a file atomically. If it is not writable, it stays as it was."""
     staged = staged_path(path)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

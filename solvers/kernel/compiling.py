@@ -1,4 +1,4 @@
-"""How kernels are compiled: once per version of their sources, cached on disk, no GIL."""
+"""Compilation of kernels: once per version of their sources, cached on disk, without the GIL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from nightgrid.solvers.kernel.cache_folder import cache_base
 F = TypeVar("F", bound=Callable[..., Any])
 
 Int = int | np.int64
-"""An int64 in a kernel: Numba has one type for what Python and NumPy tell apart."""
+"""An int64 in a kernel: Numba has one type where Python and NumPy have two."""
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
@@ -36,12 +36,12 @@ _IMPORT = re.compile(
     rb"^\s*(?:from|import)\s+(?:\w+\.)*solvers\.([\w.]+)(?:\s+import\s+(\([^)]*\)|[^\n]*))?",
     re.MULTILINE,
 )
-"""An import from the solvers: the module's path inside them, and the names that are imported."""
+"""An import from the solvers: the module's path inside them, and the imported names."""
 
 
 @cache
 def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
-    """Hash a file, and tell which files of the solvers it imports from."""
+    """Hash a file, and return the files of the solvers that it imports from."""
     text = path.read_bytes()
     found = set()
     for module, names in _IMPORT.findall(text):
@@ -56,10 +56,11 @@ def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
 
 @cache
 def source_digest(*paths: Path) -> str:
-    """Hash source files with all that they import of the solvers: what kernels are valid for.
+    """Hash source files and everything that they import from the solvers: the key of the kernel
+    cache.
 
-    A kernel calls functions of its own module and of modules that this one imports, however far
-    away. Other sources may change and leave its machine code as it is.
+    A kernel calls functions of its own module and of modules that it imports, directly or not.
+    Other sources do not affect its machine code.
     """
     files, new = set(paths), set(paths)
     while new:
@@ -73,25 +74,25 @@ def source_digest(*paths: Path) -> str:
 
 
 def cache_dir() -> Path:
-    """Choose where compiled kernels are kept.
+    """Return the folder for compiled kernels.
 
-    Numba raises at import when it finds no writable place, so `cache_base` always has one.
+    Numba raises at import if no place is writable, so `cache_base` always returns one.
     """
     return Path(os.environ.get("NUMBA_CACHE_DIR") or cache_base() / "kernels")
 
 
 class SourceCacheLocator(UserProvidedCacheLocator):  # type: ignore[misc]
-    """Keeps a kernel under its module's path inside the solvers, and the digest of its sources.
+    """Stores a kernel under its module's path inside the solvers, and the digest of its sources.
 
-    Numba's own locator takes the path on this machine: a wheel beside a clone, or an image whose
-    kernels were compiled elsewhere, would compile the same source once more. And Numba checks only
-    the file of the outermost function, so that a change in a function that it calls would go
-    unnoticed; a folder per digest of all that is imported makes a stale kernel impossible.
+    Numba's own locator uses the path on this machine: a wheel next to a clone, or an image whose
+    kernels were compiled elsewhere, would compile the same source again. And Numba checks only the
+    file of the outermost function, so a change in a called function would go unnoticed; a folder
+    per digest of all imports makes stale kernels impossible.
     """
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        """Name the folder of a module's kernels."""
+        """Return the folder of a module's kernels."""
         path = Path(py_file).resolve()
         if not path.is_relative_to(_SOURCE):
             return str(super().get_suitable_cache_subpath(py_file))
@@ -101,18 +102,18 @@ class SourceCacheLocator(UserProvidedCacheLocator):  # type: ignore[misc]
 
 config.CACHE_DIR = str(cache_dir())
 config.CACHE_LOCATOR_CLASSES = ",".join(
-    # Numba's own follow for functions of others: where they cannot be kept in our folder.
+    # Numba's own locators are the fallback for foreign functions that our folder cannot cache.
     [f"{__name__}.SourceCacheLocator", "InTreeCacheLocator", "UserWideCacheLocator"]
 )
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Loads compiled kernels without what only compiling takes.
+    """Loads compiled kernels without the setup that only compilation needs.
 
-    Numba's own prepares to compile before it looks into its cache: it imports what it knows of
-    NumPy and registers some thousand implementations, which takes 0.3 s. A compiled kernel needs
-    none of that, and Numba prepares once more when it does compile. What allocates or counts
-    references needs Numba's runtime.
+    Numba's own cache prepares to compile before each look-up: it imports its NumPy support and
+    registers some thousand implementations, which takes 0.3 s. A compiled kernel needs none of
+    that, and Numba prepares again when it does compile. Kernels that allocate or count references
+    need Numba's runtime.
     """
 
     def __init__(self, function: Callable[..., Any], *, counts: bool) -> None:
@@ -120,16 +121,16 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._counts = counts
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load the machine code for a signature; None where there is none."""
+        """Load the machine code for a signature; None if there is none."""
         if self._counts:
             rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the machine code for a signature; warn where the cache folder takes none.
+        """Cache the machine code for a signature; warn if the cache folder is not writable.
 
-        The code is in memory already: without a file, it is compiled again by each process.
+        The code is in memory already: without a file, each process compiles it again.
         """
         try:
             super().save_overload(sig, data)
@@ -139,9 +140,9 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 @cache
 def warn_of_cache(why: str) -> None:
-    """Warn once a process that compiled kernels cannot be kept."""
+    """Warn once a process that compiled kernels cannot be cached."""
     warnings.warn(
-        f"compiled kernels cannot be kept in {cache_dir()}: {why}; each process compiles its own",
+        f"compiled kernels cannot be cached in {cache_dir()}: {why}; each process compiles its own",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -150,28 +151,28 @@ def warn_of_cache(why: str) -> None:
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
-    # Nothing calls a kernel through a C pointer, and a wrapper for that is compiled too.
+    # Nothing calls a kernel through a C pointer, and its wrapper would be compiled too.
     "no_cfunc_wrapper": True,
 }
 _WITHOUT_COUNTS = {**_OPTIONS, "_nrt": False}
 
 
 def kernel(function: F) -> F:
-    """Compile a function to machine code on first use and keep it in the on-disk cache."""
+    """Compile a function to machine code on first use, and cache it on disk."""
     return _compiled(function, _OPTIONS)
 
 
 def search_kernel(function: F) -> F:
-    """Compile a function that allocates nothing, without counting references to its arrays.
+    """Compile a function that allocates nothing, without reference counts for its arrays.
 
     Numba counts every array that is taken out of a tuple, with an atomic instruction; in a search
-    that passes tuples of arrays around this takes half of the time.
+    that passes around tuples of arrays, this takes half of the time.
     """
     return _compiled(function, _WITHOUT_COUNTS)
 
 
 def inlined_kernel(function: F) -> F:
-    """Compile a function as `search_kernel` does, into each of its callers, which are kernels.
+    """Compile a function as `search_kernel` does, inlined into each calling kernel.
 
     For small steps: every array among the arguments is passed as seven words, which costs more.
     """
@@ -179,10 +180,10 @@ def inlined_kernel(function: F) -> F:
 
 
 def inner_kernel(function: F) -> F:
-    """Compile a function as `search_kernel` does, for other kernels alone to call.
+    """Compile a function as `search_kernel` does, only for calls from other kernels.
 
-    Python must call neither it nor an inlined kernel (a test looks for that): there is no code by
-    which it could. Taking some forty arrays from Python compiles for longer than most functions.
+    Python must call neither it nor an inlined kernel (a test checks that), as there is no wrapper
+    for that. Converting some forty arrays from Python takes longer to compile than most functions.
     """
     return _compiled(function, _WITHOUT_COUNTS, no_cpython_wrapper=True)
 
@@ -194,6 +195,6 @@ def _compiled(function: F, options: dict[str, Any], **more: Any) -> F:
 
 
 def compiled_mark(package: Path) -> Path:
-    """Name the file that says that all kernels of a package are compiled, for this processor."""
+    """Return the file that marks all kernels of a package as compiled, for this processor."""
     digest = source_digest(*sorted(package.rglob("*.py")))
     return cache_dir() / f"{package.name}-{digest}-{get_host_cpu_name()}.compiled"

@@ -2,12 +2,12 @@
 
 The keys lie in memory of the caller, in whatever form, and have numbers from 0 on. The index is a
 uint32 array of which the first 2^bits entries are in use, so that a small search stays in the
-cache. An entry is the number of a key and, above it, four bits of its hash, so that another key is
-seldom compared in vain. Collisions go to the next slot (linear probing), and at most half of the
-slots are meant to be taken: see `is_crowded`.
+cache. An entry is the number of a key and, above it, four bits of its hash, which avoid most
+comparisons with other keys. Collisions go to the next slot (linear probing), and at most half of
+the slots should be taken: see `is_crowded`.
 
-Every function is compiled into its caller, at the cost of a table that is written there by hand.
-A caller with keys of its own form writes the loop of `find_row` with its own comparison:
+Every function is compiled into its caller, at the cost of a table that is written there by hand. A
+caller with keys of its own form writes the loop of `find_row` with its own comparison:
 
     mixed = mix(...)
     slot = first_slot(mixed, bits)
@@ -47,7 +47,7 @@ _MIX_LAST = np.uint64(0xBF58476D1CE4E5B9)
 
 @inlined_kernel
 def mix_first(word: np.uint64) -> np.uint64:
-    """Begin a hash with the first word of a key, or with its length."""
+    """Start a hash with the first word of a key, or with its length."""
     return word * _MIX_FIRST
 
 
@@ -59,7 +59,7 @@ def mix_next(h: np.uint64, word: np.uint64) -> np.uint64:
 
 @inlined_kernel
 def mix_last(h: np.uint64) -> np.uint64:
-    """End a hash, so that its high bits depend on every word."""
+    """Finish a hash, so that its high bits depend on every word."""
     return (h ^ (h >> _29)) * _MIX_LAST
 
 
@@ -95,7 +95,7 @@ def is_crowded(held: Int, bits: Int) -> bool:
 
 @inlined_kernel
 def first_slot(mixed: np.uint64, bits: Int) -> Int:
-    """Return the slot in which the search for a key with this hash begins."""
+    """Return the slot at which the search for a key with this hash starts."""
     return np.int64(mixed >> np.uint64(_WORD_BITS - bits))
 
 
@@ -107,7 +107,7 @@ def next_slot(slot: Int, bits: Int) -> Int:
 
 @inlined_kernel
 def seek(index: Index, bits: Int, mixed: np.uint64, slot: Int) -> tuple[Int, Int]:
-    """Go on from `slot` to a key that may have this hash; return its slot and its number.
+    """Search from `slot` for a key that may have this hash; return its slot and its number.
 
     Returns the first empty slot and -1 if there is none before it.
     """
@@ -131,7 +131,7 @@ def peek(index: Index, mixed: np.uint64, slot: Int) -> Int:
 
 @inlined_kernel
 def enter(index: Index, slot: Int, mixed: np.uint64, number: Int) -> None:
-    """Enter a key's number into the empty slot at which looking it up has ended."""
+    """Enter a key's number into the empty slot where its look-up ended."""
     tag = np.int64(mixed >> _TAG_AT) & _TAG_MASK
     index[slot] = np.uint32((tag << NUMBER_BITS) | number)
 

@@ -1,4 +1,4 @@
-"""What kernels ask of the machine: single instructions on bits and on the cache, and its clock."""
+"""Machine-level operations of kernels: instructions on bits and on the cache, and the clock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from nightgrid.solvers.kernel.compiling import I64, Int, kernel
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
-"""What words of bits are combined with: with an int, a uint64 becomes a float64."""
+"""Constants for bit operations: combined with an int, a uint64 would become a float64."""
 
 
 def _popcount(typingctx: Any, word: Any) -> tuple[Signature, Any]:
@@ -61,9 +61,9 @@ def _prefetch(typingctx: Any, array: Any, element: Any) -> tuple[Signature, Any]
 
 
 prefetch: Callable[[npt.NDArray[Any], Any], None] = intrinsic(_prefetch)
-"""Ask for the cache line of an element of a contiguous array, counted from its start.
+"""Prefetch the cache line of an element of a contiguous array, counted from its start.
 
-The element may lie anywhere: a prefetch never faults.
+The element may be out of bounds: a prefetch never faults.
 """
 
 _CLOCK_MONOTONIC = 6 if sys.platform == "darwin" else 1
@@ -83,7 +83,7 @@ def _load(typingctx: Any, address: Any) -> tuple[Signature, Any]:
         from llvmlite import ir
 
         cell = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        # Atomic: another thread writes it, and a loop must read it again.
+        # Atomic: another thread writes it, and a loop must reload it.
         return builder.load_atomic(cell, "monotonic", 8)
 
     return types.int64(types.int64), codegen
@@ -102,11 +102,11 @@ def monotonic_ns(clock: I64) -> int:
 
 @kernel
 def is_stopped(address: Int) -> bool:
-    """Return whether a solve was told to stop; `address` as a budget's `stop_address`."""
+    """Return whether a solve was asked to stop; `address` is a budget's `stop_address`."""
     return bool(address != 0 and _load_int64(np.int64(address)) != 0)
 
 
 @kernel
 def is_late(clock: I64, deadline_ns: Int) -> bool:
-    """Return whether a deadline on the monotonic clock is over, or the solve was told to stop."""
+    """Return whether a deadline on the monotonic clock has passed, or the solve has to stop."""
     return bool(is_stopped(clock[STOP_AT]) or monotonic_ns(clock) > deadline_ns)

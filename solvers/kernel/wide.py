@@ -1,7 +1,7 @@
-"""128-bit counts in kernels, as two uint64 words (hi, lo). They saturate, they never wrap.
+"""128-bit counts in kernels, as two uint64 words (hi, lo). They saturate and never wrap.
 
-A saturated count stays the largest value through every later step, so that a result that is too
-large is seen as such, while a large share of a dead end does no harm.
+A saturated count stays the largest value through all later steps, so that a result that is too
+large is detected, while a large intermediate count in a dead end does no harm.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def times_over(
 ) -> tuple[np.uint64, np.uint64]:
     """Multiply a count by `factor` and divide by `divisor`, both below 2**32, without remainder.
 
-    The product may need 160 bits; only a quotient beyond 128 saturates.
+    The product may need 160 bits; only a quotient beyond 128 bits saturates.
     """
     if hi == FULL and lo == FULL:
         return hi, lo

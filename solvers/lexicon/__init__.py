@@ -1,1 +1,1 @@
-"""Lexicons: the words that word games are solved with, as flat arrays."""
+"""Lexicons: the words of word games, as flat arrays."""

@@ -1,4 +1,4 @@
-"""The canonical text of a lexicon, which names it, and its arrays: words each once, and a trie."""
+"""The canonical text of a lexicon, which determines its id, and its arrays: words and a trie."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import ALPHABET_MAX, UNKNOWN_CENTIZIPF, Lexicon
 
 CENTIZIPF_MAX = 2**15 - 1
-"""What 16 bits hold."""
+"""Maximum of 16 bits."""
 BETWEEN_WORDS = " "
-"""Parts the two words of a phrase. No word has it: a phrase that is one piece of the vocabulary
-is spelled without spaces, as on a board."""
+"""Separates the two words of a phrase. No word contains it: a phrase that is one piece of the
+vocabulary is spelled without spaces, as on a board."""
 
 
 COMPILE_VERSION = 3
@@ -35,7 +35,7 @@ def digest_of(text: bytes) -> str:
 
 
 def text_of(lexicon: Lexicon) -> bytes:
-    """Write a lexicon's canonical text, from which it can be compiled again.
+    """Return a lexicon's canonical text, from which it can be recompiled.
 
     UTF-8: its words, one "WORD<TAB>centizipf" a line, then its phrases, "WORD WORD<TAB>centizipf".
     Words are in order (by code points), phrases by first and then second word. Where doubts are
@@ -64,7 +64,7 @@ def words_of(lexicon: Lexicon) -> list[str]:
 
 
 def compile_text(text: bytes) -> Lexicon:
-    """Compile a canonical text again."""
+    """Recompile a canonical text."""
     words: list[tuple[str, int]] = []
     phrases: list[tuple[str, str, int]] = []
     doubts: dict[str, int] = {}
@@ -85,7 +85,7 @@ def compile_lexicon(
     phrases: Iterable[tuple[str, str, int]] = (),
     doubts: Mapping[str, int] | None = None,
 ) -> Lexicon:
-    """Compile (word, centizipf) pairs in any order; of equal words the highest frequency stays.
+    """Compile (word, centizipf) pairs in any order; equal words keep the highest frequency.
 
     Words are taken as they are: upper case and letters only is the caller's part. `phrases` are
     (first word, second word, centizipf), and the same holds for equal ones; a phrase with a word
@@ -140,7 +140,7 @@ def compile_lexicon(
 
 
 def _highest(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
-    """Keep the highest frequency of each key; refuse those that are none."""
+    """Keep the highest frequency of each key; raise for invalid ones."""
     best: dict[K, int] = {}
     for key, centizipf in pairs:
         if best.get(key, -1) < centizipf:
@@ -170,11 +170,11 @@ def sealed(lexicon_id: str, arrays: dict[str, npt.NDArray[Any]]) -> Lexicon:
 def _trie(
     letters: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]
 ) -> dict[str, npt.NDArray[Any]]:
-    """Build the trie of sorted words level by level, each level in one go.
+    """Build the trie of sorted words level by level, with vector operations.
 
-    At depth d the words that are long enough fall into groups that share their first d letters;
-    a group is a node. Because the words are sorted, groups are runs, and runs of one parent
-    follow one another in the order of their letters.
+    At depth d the words that are long enough form groups that share their first d letters; a group
+    is a node. Because the words are sorted, groups are runs, and the runs of one parent are
+    consecutive, in the order of their letters.
     """
     starts = offsets[:-1].astype(np.int64)
     sizes = np.diff(offsets)
@@ -200,7 +200,7 @@ def _trie(
         mask = np.zeros(group_count, np.uint64)
         np.bitwise_or.at(mask, parent[heads], np.uint64(1) << letter[heads].astype(np.uint64))
         children.append(mask)
-        # A node without children points where its children would stand.
+        # A node without children points to where its children would be.
         below = np.bincount(parent[heads], minlength=group_count)
         level_start += group_count
         firsts.append(level_start + np.cumsum(below) - below)

@@ -12,40 +12,40 @@ from nightgrid.solvers.lexicon.spelling import normal_form, without_accents
 
 ONE_LETTER = frozenset("aio")
 TWO_LETTERS = frozenset(
-    # the words that sentences are built with
+    # function words
     "am an as at be by do go he if in is it me my no of on or so to up us we".split()
     # interjections
     + "ah aw eh ha hi ho oh ow uh um yo".split()
-    # nouns and prefixes that stand alone
+    # nouns and prefixes that are also words
     + "ad ax ex id la ma ox pa pi".split()
-    # abbreviations that are said as words
+    # abbreviations that are pronounced as words
     + "ai dj eu im ok pc pj tv uk".split()
-    # titles, and what names of people, places and dishes are made of
+    # titles, and parts of the names of people, places and dishes
     + "al de dr du ed el jo le mr ms st".split()
 )
 """The words of one and two letters. A corpus also has every other pair of letters, as an
 abbreviation or as the rest of a word ("s", "ll", "re"), often more frequent than real words, so
-frequency cannot tell them apart; and run together they would make anything a phrase."""
+frequency cannot tell them apart; and joined they would turn anything into a phrase."""
 
 POSSESSIVE = "'s"
 POSSESSIVE_NAME_CENTIZIPF = 50
-"""A possessive that no plural is spelled like ("nigeria's") is no word of its own, unless it is
-nearly as frequent as what it is formed from, or more ("Zabar's"): within this many centizipf."""
+"""A possessive that is not also the spelling of a plural ("nigeria's") is not a word, unless it is
+at least nearly as frequent as its base ("Zabar's"): within this many centizipf."""
 
 RARE_CENTIZIPF = {4: 200, 5: 150}
 """Rarer words of four and five letters are left out: below one in ten million (one in thirty) words
-of text stand abbreviations, user names and misprints. Every short path on a board spells one, and
-they more than double the pieces."""
+of text, most are abbreviations, user names and misprints. Every short path on a board spells one,
+and they more than double the pieces."""
 
 
 def english_words() -> list[tuple[str, int]]:
     """Read wordfreq's large English list as (word, centizipf) in normal form, A to Z only.
 
-    Accents are folded, apostrophes left out. What has a digit or another character stays out, and
-    so do the short, the rare and the possessive entries that are no words. A word may come several
-    times: "its" and "it's" are both ITS.
+    Accents are folded, apostrophes removed. Entries with digits or other characters are left out,
+    and so are short, rare and possessive entries that are not words. A word may come several times:
+    "its" and "it's" are both ITS.
     """
-    # Imported here: it takes a third of a second, and a compiled lexicon does without.
+    # Imported here: it takes a third of a second, and a compiled lexicon does not need it.
     import wordfreq
 
     bins = wordfreq.get_frequency_list("en", "large")
@@ -81,7 +81,7 @@ def _is_fragment(word: str) -> bool:
 WORDS_FILE = "frequency_dictionary_en_82_765.txt"
 PHRASES_FILE = "frequency_bigramdictionary_en_243_342.txt"
 CORPUS_WORDS = 1_024_908_267_229
-"""Words of the corpus in which the phrases were counted, as symspellpy states it."""
+"""Words of the corpus in which the phrases were counted, according to symspellpy."""
 
 
 def english_phrases() -> Iterator[tuple[str, str, int]]:
@@ -104,7 +104,7 @@ def spelling_words() -> Iterator[str]:
 
 
 def _symspell_lines(name: str) -> list[str]:
-    # Only its data is wanted: importing the package would set up its logging.
+    # Only its data are used: importing the package would configure its logging.
     found = importlib.util.find_spec("symspellpy")
     assert found is not None
     assert found.submodule_search_locations is not None

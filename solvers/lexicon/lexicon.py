@@ -7,15 +7,15 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    # Plugs name the lexicon; only those who read one have made its arrays.
+    # Plugs only name the type; whoever reads a lexicon has its arrays already.
     import numpy as np
     import numpy.typing as npt
 
 ALPHABET_MAX = 64
-"""Distinct letters that a lexicon can hold: a node of the trie keeps its children in 64 bits."""
+"""Most distinct letters of a lexicon: a node of the trie stores its children in 64 bits."""
 CERTAIN_CENTIZIPF = 900
-"""Zipf frequency of a word of probability 1: 10^9 in 10^9. Component costs count down from there,
-as wordfreq's centibels do: they are hundredths of the Zipf scale, so nothing is rounded."""
+"""Zipf frequency of a word of probability 1: 10^9 in 10^9. Component costs are measured down from
+it, like wordfreq's centibels, in hundredths of the Zipf scale, so nothing is rounded."""
 UNKNOWN_CENTIZIPF = 0
 """Frequency of a word of which none is known: less than that of any word with one."""
 DOUBT_PER_NAT = 100
@@ -26,23 +26,23 @@ class Trie(NamedTuple):
     """The trie of a lexicon as kernels take it: see the fields of Lexicon."""
 
     children: npt.NDArray[np.uint64]
-    """uint64[nodes]: a bit for each letter by which a node has a child."""
+    """uint64[nodes]: a bit for each letter with a child."""
     first: npt.NDArray[np.int32]
-    """int32[nodes]: the child by the least letter."""
+    """int32[nodes]: the child with the smallest letter."""
     word: npt.NDArray[np.int32]
     """int32[nodes]: the word that ends at a node, -1 for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lexicon:
-    """Words in sorted order (by code points), and the trie that they form.
+    """Words sorted by code points, and their trie.
 
-    All arrays are contiguous and never written to; they may lie in a memory-mapped file.
+    All arrays are contiguous and read-only; they may be memory-mapped.
     """
 
     lexicon_id: str
-    """Hash of the words and their frequencies: equal lexicons are equal whatever file they came
-    from."""
+    """Hash of the words and their frequencies: equal lexicons have equal ids, whatever file they
+    came from."""
     has_frequencies: bool
     alphabet: npt.NDArray[np.uint32]
     """Code point of each letter, ascending; at most ALPHABET_MAX. A letter's index here is its
@@ -58,19 +58,19 @@ class Lexicon:
     """int16[words]: -ln of the probability that a game accepts the word, times DOUBT_PER_NAT; all
     0 where no such probability is known."""
     node_children: npt.NDArray[np.uint64]
-    """uint64[nodes]: bit a is set when the node has a child by letter a. Node 0 is the root."""
+    """uint64[nodes]: bit a is set if the node has a child for letter a. Node 0 is the root."""
     node_first: npt.NDArray[np.int32]
-    """int32[nodes]: the child by letter a is node_first + (children by smaller letters)."""
+    """int32[nodes]: the child for letter a is node_first + (children with smaller letters)."""
     node_word: npt.NDArray[np.int32]
     """int32[nodes]: the word that ends at the node, -1 for none."""
     phrase_offsets: npt.NDArray[np.int32]
-    """int32[words + 1]: the phrases that begin with word w are those from phrase_offsets[w] to
+    """int32[words + 1]: the phrases that start with word w are those from phrase_offsets[w] to
     phrase_offsets[w + 1]."""
     phrase_second: npt.NDArray[np.int32]
-    """int32[phrases]: the word that follows, ascending among those with the same first word."""
+    """int32[phrases]: the second word, ascending among those with the same first word."""
     phrase_centizipf: npt.NDArray[np.int16]
-    """int16[phrases]: how often the two follow one another, on the same scale as `centizipf`. A
-    lexicon without phrases has none of them; a phrase that it lacks is rarer than those it has."""
+    """int16[phrases]: frequency of the pair, on the same scale as `centizipf`. Empty for a lexicon
+    without phrases; a missing phrase is rarer than all listed ones."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -93,7 +93,7 @@ class Lexicon:
     def find(self, word: str) -> int:
         """Look a word up; return its index, or -1.
 
-        Takes the letters as they stand in the lexicon (upper case, no spaces).
+        Takes the letters as they are in the lexicon (upper case, no spaces).
         """
         for letters, index in self.beginnings(word):
             if letters == len(word):
@@ -101,7 +101,7 @@ class Lexicon:
         return -1
 
     def beginnings(self, text: str) -> Iterator[tuple[int, int]]:
-        """Find the words that a text begins with, the shortest first: (letters, index)."""
+        """Find the words that are prefixes of a text, the shortest first: (letters, index)."""
         node = 0
         for letters, letter in enumerate(text, 1):
             code = int(self.alphabet.searchsorted(ord(letter)))
@@ -115,7 +115,7 @@ class Lexicon:
                 yield letters, int(self.node_word[node])
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Name every array, as a cache stores them."""
+        """Return every array by name, as a cache stores them."""
         import numpy as np
 
         values = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -1,4 +1,4 @@
-"""Read a word list: text with one word or phrase a line, with or without counts."""
+"""Parse a word list: text with one word or phrase a line, with or without counts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from nightgrid.solvers.lexicon.spelling import normal_form, not_on_boards
 
 WORD_LIST_MAX_BYTES = 128 * 1024 * 1024
 WORDS_MAX = 4_000_000
-"""Words that a list may have, equal ones included; they take some 200 bytes each."""
+"""Most words of a list, including repeated ones; they take some 200 bytes each."""
 LINE_MAX_BYTES = 1_000
 """The longest words of any language have some 200 letters."""
 COMMENT = "#"
 
 
 class WordListError(PermanentError):
-    """A line of a word list that cannot be read.
+    """An invalid line of a word list.
 
     `line` counts from 1, and `fault` says what is wrong with it and what was expected.
     """
@@ -34,7 +34,7 @@ class WordListError(PermanentError):
         self.fault = fault
 
     def __reduce__(self) -> tuple[type[WordListError], tuple[str, int, str]]:
-        """Let it be raised again in another process: its text alone does not make it."""
+        """Support pickling, which the message alone does not."""
         return type(self), (self.name, self.line, self.fault)
 
 
@@ -44,19 +44,19 @@ _EXPECTED = "expected how often it was counted, such as 0, 123 or 0.5"
 
 
 def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
-    """Read a word list as (word, centizipf) in normal form, in the file's order.
+    """Parse a word list into (word, centizipf) in normal form, in the file's order.
 
-    UTF-8, with or without a byte order mark, lines ended by LF or CRLF; blank lines and lines
-    that begin with "#" are passed over. A line is one of
+    UTF-8, with or without a byte order mark, lines ended by LF or CRLF; blank lines and lines that
+    begin with "#" are passed over. A line is one of
 
         word            phrase of several words
         word 123        word,123        word<TAB>123
                         phrase of several words,123      phrase of several words<TAB>123
 
-    where 123 is how often it was counted, in any unit that the whole list shares (digits, with
-    or without a decimal point; 0 says as little as no count). Counts become Zipf frequencies by
-    their share of the list's total. Case plays no role, spaces, hyphens and apostrophes are left
-    out, and accents stay.
+    where 123 is how often it was counted, in any unit that the whole list shares (digits, with or
+    without a decimal point; 0 says as little as no count). Counts become Zipf frequencies by their
+    share of the list's total. Case plays no role, spaces, hyphens and apostrophes are left out, and
+    accents stay.
 
     Raises WordListError for anything else and for a word with a character that is neither letter
     nor digit, and PermanentError, naming the file, for a list without words or too long a one.
@@ -87,7 +87,7 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
 
 
 def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
-    """Decode line after line: the text as a whole could take four times its bytes."""
+    """Decode line by line: the text as a whole could take four times its bytes."""
     if len(data) > WORD_LIST_MAX_BYTES:
         raise PermanentError(f"word list {name}: more than {WORD_LIST_MAX_BYTES} bytes")
     stream = io.BytesIO(data.removeprefix(codecs.BOM_UTF8))
@@ -106,7 +106,7 @@ def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
 
 
 def _parse(line: str) -> tuple[str, float]:
-    """Read a word and its count. Raises ValueError that says what is wrong."""
+    """Parse a word and its count. Raises ValueError that says what is wrong."""
     for separator in ("\t", ","):
         written, found, count = line.partition(separator)
         if found:

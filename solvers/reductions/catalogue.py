@@ -1,4 +1,4 @@
-"""The reductions by name: reading and drawing instances, making boards, mapping solutions back."""
+"""The reductions by name: parse or draw instances, make boards, map solutions back."""
 
 from __future__ import annotations
 
@@ -30,44 +30,44 @@ from nightgrid.solvers.reductions.problems.planar import random_planar_formula
 from nightgrid.solvers.reductions.reduced import Reduced
 
 NUMBER_MOST = 1_000_000
-"""Largest number of random subset sums: small numbers have few sums, and are easy."""
+"""Most random numbers of subset sums: small numbers have few sums, and are easy."""
 
 
 class Problem(NamedTuple):
-    """A problem that is reduced: how its instances and their solutions are written."""
+    """A problem to reduce, with the formats of its instances and solutions."""
 
     read: Callable[[str], Any]
-    """Read an instance from its text."""
+    """Parse an instance."""
     write: Callable[[Any], str]
     random: Callable[[int, int], Any]
-    """Draw an instance of a size that can be solved, with a seed."""
+    """Draw a solvable instance of a size, with a seed."""
     to_json: Callable[[Any, Any], Any]
-    """Write a solution of an instance as a JSON value."""
+    """Return a solution of an instance as a JSON value."""
     to_text: Callable[[Any, Any], str]
-    """Write the same for people."""
+    """Format the same for people."""
 
 
 class Reduction(NamedTuple):
-    """One reduction, with everything that is needed to use it."""
+    """One reduction, with everything needed to use it."""
 
     name: str
     game: str
     line: str
-    """What it reduces, in a few words."""
+    """Problem and game, in a few words."""
     problem: Problem
     reduce: Callable[..., Reduced[Any, Any]]
     solution_of: Callable[[Any, Any], Any]
-    """Map a solution of the board back, checked."""
+    """Map a solution of the board back, and check it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A board and the way back from its solutions to those of the instance."""
+    """A board, with the maps from its solutions back to the instance."""
 
     reduction: Reduction
     instance: Any
     steps: tuple[tuple[Reduced[Any, Any], Callable[[Any, Any], Any]], ...]
-    """The boards made one from the other, each with what maps its solutions back."""
+    """The boards, each made from the previous one, with the map of its solutions."""
 
     @property
     def reduced(self) -> Reduced[Any, Any]:
@@ -89,7 +89,7 @@ def make(
     sides: int | None = None,
     **variant: bool,
 ) -> Made:
-    """Make the board of an instance, in the variant that is wanted.
+    """Make the board of an instance, in a variant.
 
     `variant`: options of the reduction, such as `diagonal` of those to Strands. `blocks_size`:
     enlarge cells to blocks (Strands). `sides`: add sides until there are that many (Letter Boxed).
@@ -109,7 +109,7 @@ def make(
 
 
 def reduction(name: str) -> Reduction:
-    """Look a reduction up by name. Raises PermanentError for a name that is none."""
+    """Look up a reduction. Raises PermanentError for an unknown name."""
     for known in REDUCTIONS:
         if known.name == name:
             return known

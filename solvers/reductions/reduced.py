@@ -1,4 +1,4 @@
-"""What a reduction makes: a puzzle with the rules and words to play it by."""
+"""The result of a reduction: a puzzle with its rules and words."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduced(Generic[I, P]):
-    """A puzzle that can be solved if and only if its instance can."""
+    """A puzzle that is solvable if and only if its instance is."""
 
     game: str
     instance: I
     puzzle: P
     rules: str = ""
-    """The rules to play it by, in their one-line form; "" for a game without."""
+    """Its rules, in their one-line form; "" for a game without."""
     words: tuple[str, ...] = ()
-    """The words to play it with, where the puzzle does not bring its own."""
+    """Its words, unless the puzzle has its own."""
 
     def bind(self) -> Game[Any, Any]:
         """Look the game up, bound to the rules and to the words.

@@ -1,4 +1,4 @@
-"""Check a walk by playing it, independently of how any solver finds one."""
+"""Check a walk by playing it, independently of all solvers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nightgrid.solvers.tiles.solution import Walk
 def check_walk(puzzle: Puzzle, walk: Walk, rules: Rules | None = None) -> None:
     """Play a walk and check that it clears the board, by the rules given (default: forced).
 
-    Raises PermanentError for the first thing wrong: a tile that is not on the board or is selected
-    twice in a row, a teleport that is not marked, a mark on a move that is none, a teleport that
-    the rules forbid, or features that are left in the end.
+    Raises PermanentError for the first error: a tile that is not on the board or is selected twice
+    in a row, an unmarked teleport, a mark on another move, a teleport that the rules forbid, or
+    features left at the end.
     """
     allowed = (rules or Rules(teleports="forced")).teleports
     left = [set(tile) for tile in puzzle.tiles]

@@ -1,4 +1,4 @@
-"""Boards of Tiles laid out column-wise: many boards, no Python object for any of them."""
+"""Boards of Tiles as columns: many boards, without Python objects for any of them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nightgrid.solvers.tiles.puzzle import Puzzle
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
-    """Lay boards out as the columns of the puzzles table.
+    """Encode boards as the columns of the puzzles table.
 
     `feature` holds the features of each tile in turn, as numbers in the order of their first
-    appearance on the board; `tile_size` how many of them each tile has; `size` the number of
-    tiles. Names play no role in the game and are kept so that a board can be written again:
-    `name_letter` holds the code points of each feature's name in turn, `name_size` how many.
+    appearance on the board; `tile_size` how many of them each tile has; `size` the number of tiles.
+    Names play no role in the game and are kept so that a board can be restored: `name_letter` holds
+    the code points of each feature's name in turn, `name_size` how many.
     """
     numbers = [
         {name: i for i, name in enumerate(dict.fromkeys(f for tile in p.tiles for f in tile))}
@@ -37,9 +37,9 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
 
 def from_arrays(arrays: Arrays, row: int) -> Puzzle:
-    """Rebuild the board of one row, validated like any other.
+    """Decode the board of one row, validated like any other.
 
-    Raises InvalidPuzzleError naming the column where the row's lists do not fit one another.
+    Raises InvalidPuzzleError naming the column if the row's lists do not fit together.
     """
     sizes = list_of(arrays, "name_size", row)
     letters = "".join(map(chr, list_of(arrays, "name_letter", row)))
@@ -64,7 +64,7 @@ def from_arrays(arrays: Arrays, row: int) -> Puzzle:
 
 
 def features_by_row(arrays: Arrays) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return the features of all rows, and where each row begins.
+    """Return the features of all rows, and the start of each row.
 
     Raises PermanentError for columns that do not fit together.
     """

@@ -17,7 +17,7 @@ from nightgrid.solvers.tiles.solution import Walk
 def combo(model: Model) -> Walk:
     """Build a walk of standard moves and forced teleports. The board has to be solvable."""
     left = [set(features) for features in model.tiles]
-    # What is gone from a tile is dropped from the end of its list when it is met.
+    # Features gone from a tile are dropped from the end of its list lazily.
     features = [list(tile) for tile in model.tiles]
     holders = [tiles[::-1] for tiles in model.holders]
     waiting = [tile for tile in reversed(range(len(left))) if left[tile]]

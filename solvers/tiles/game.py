@@ -1,4 +1,4 @@
-"""Tiles behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
+"""Tiles as a nightgrid.solvers.game_contract game: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from nightgrid.solvers.tiles.solution import Walk, walk_from_json, walk_to_json
 from nightgrid.solvers.tiles.trail import euler_trail, shares_several
 
 Part = dict[str, int]
-"""{"from", "to"}: the walks that begin on a tile from the one on, and before the other."""
+"""{"from", "to"}: the walks that start on a tile of this range, `to` excluded."""
 FEATURE_S = 2e-6
-"""What a feature costs where a walk is built, reading and writing the board included."""
+"""Cost per feature of building a walk, including reading and writing the board."""
 FEWEST_S = 0.05
-"""What the fewest moves of a published board take."""
+"""Cost of the fewest moves of a published board."""
 
 
 class TilesGame(Game[Puzzle, Walk]):
     """Tiles, bound to rules.
 
-    `first` is a walk that clears the board: under teleports=yes and forced a single combo, built
-    in linear time. `best(1)` is a walk of as few moves as possible, which is its value; its count
-    is that of walks returned, since walks are not counted.
+    `first` is a walk that clears the board: under teleports=yes and forced a single combo, built in
+    linear time. `best(1)` is a walk of as few moves as possible, its value; its count is the number
+    of returned walks, since walks are not counted.
     """
 
     name = "tiles"
@@ -60,7 +60,7 @@ class TilesGame(Game[Puzzle, Walk]):
     bound_rules: Rules
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
-        """Divide a search by the tile that walks begin on; a walk that is built is one part."""
+        """Divide a search by the tile that walks start on; a walk built directly is one part."""
         if self._is_built(ask, model_of(puzzle)):
             into = 1
         tiles = _tiles_of(part)
@@ -77,7 +77,7 @@ class TilesGame(Game[Puzzle, Walk]):
     ) -> Outcome[Walk]:
         """Answer `first` or `best(1)` for the whole puzzle or one part of it.
 
-        Raises PermanentError for another ask.
+        Raises PermanentError for any other ask.
         """
         _check(ask)
         budget = budget or Budget()
@@ -116,7 +116,7 @@ class TilesGame(Game[Puzzle, Walk]):
     def open_stream(
         self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, *, first: bool
     ) -> WalkStream:
-        """Make the stream of at most one walk."""
+        """Return a stream of at most one walk."""
         del limit, first
         return WalkStream(self, puzzle, part, budget)
 
@@ -144,10 +144,10 @@ class TilesGame(Game[Puzzle, Walk]):
         )
 
     def solve_batch(self, arrays: Arrays, ask: Ask, budget: Budget) -> dict[str, npt.NDArray[Any]]:
-        """Decide every row: `count` is 1 where a walk exists, and 0 where none does.
+        """Decide every row: `count` is 1 if a walk exists, and 0 if none does.
 
-        With teleports every feature has to stand on an even number of tiles (article 000, Theorem
-        4); without them board after board. Raises PermanentError for an ask other than `first`.
+        With teleports every feature has to be on an even number of tiles (article 000, Theorem 4);
+        without them, board by board. Raises PermanentError for an ask other than `first`.
         """
         self.check_batch(ask)
         rows = len(arrays["size"])
@@ -172,7 +172,7 @@ class TilesGame(Game[Puzzle, Walk]):
         return out
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:
-        """Estimate the seconds that each row will take one core, for planning."""
+        """Estimate the seconds that each row takes one core, for planning."""
         sizes = np.diff(arrays["feature.offsets"]).astype(np.float64)
         if ask.kind == "best" or self.bound_rules.teleports == "no":
             return np.full(len(sizes), FEWEST_S)
@@ -180,7 +180,7 @@ class TilesGame(Game[Puzzle, Walk]):
         return cost
 
     def warm(self) -> None:
-        """Compile or load every kernel, so that the first solve pays for nothing."""
+        """Compile or load every kernel, so that the first solve does not have to."""
         ring = Puzzle(tiles=(("A1", "B1"), ("A1", "B2"), ("A2", "B1"), ("A2", "B2")))
         twins = Puzzle(tiles=(("A1", "B1"), ("A1", "B1")))
         self.solve_batch(to_arrays([ring]), Ask(kind="first"), Budget())
@@ -195,7 +195,7 @@ _UNSOLVABLE = algebra.STATUS_CODES.index(Status.UNSOLVABLE)
 
 
 class WalkStream(algebra.SolutionStream[Walk]):
-    """The walk of `first`, built or searched for when it is asked for."""
+    """The walk of `first`, built or searched for on demand."""
 
     limit, first = 1, True
     statistics = Statistics()
@@ -213,7 +213,7 @@ class WalkStream(algebra.SolutionStream[Walk]):
 
 
 def _tiles_of(part: Part | None) -> range | None:
-    """Return the tiles that the walks of a part begin on; None for the whole."""
+    """Return the tiles that the walks of a part start on; None for the whole."""
     return None if part is None else range(part["from"], part["to"])
 
 
@@ -232,7 +232,7 @@ def _outcome(ask: Ask, walk: Walk | None, statistics: Statistics) -> Outcome[Wal
 def _over_budget(
     ask: Ask, reason: Reason, statistics: Statistics, at_least: int | None, at_most: int | None
 ) -> Outcome[Walk]:
-    """Make the outcome of a search that ended early; `best` tells what is known all the same."""
+    """Return the outcome of a search that ended early; `best` has its bounds."""
     if ask.kind != "best" or at_least is None:
         return over_budget(reason, statistics)
     told = replace(reason, sentence=between(reason.sentence, at_least, at_most))
@@ -240,10 +240,10 @@ def _over_budget(
 
 
 def _joined(ask: Ask, failed: Outcome[Walk], outcomes: Sequence[Outcome[Walk]]) -> Outcome[Walk]:
-    """Join what parts know to the outcome of a job that has no answer.
+    """Combine the bounds of parts into the outcome of an unanswered job.
 
-    No fewer moves clear the board than the lowest bound of the parts, or than another part has
-    found. Where a part knows no bound, nothing is known of the whole.
+    The fewest moves are at least the lowest bound of the parts, and at most what another part has
+    found. If a part has no bound, neither has the whole.
     """
     if failed.status is not Status.OVER_BUDGET or failed.reason_code is None:
         return failed

@@ -1,7 +1,7 @@
-"""Random boards of the published form: the same number of layers on every tile, shapes in pairs.
+"""Random boards in the published form: the same number of layers on every tile, shapes in pairs.
 
-In every layer each shape stands on an even number of tiles, so that every board can be cleared. The
-same form and seed give the same board on every machine: whole numbers only.
+In every layer each shape is on an even number of tiles, so that every board can be cleared. The
+same form and seed give the same board on every machine: integers only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
 LAYERS_MAX = 26
-"""A layer is named by a letter."""
+"""Layers are named by letters."""
 TILES_MAX = 2**24
 SHAPES_MAX = 2**24
 
@@ -24,13 +24,13 @@ _WORD = 2**64 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """What boards look like. The defaults are the published form."""
+    """Parameters of boards. The defaults are the published form."""
 
     tiles: int = 30
     layers: int = 3
     shapes_min: int = 6
-    """Shapes of a layer: each layer draws its own number. Each appears, if there are tiles
-    enough."""
+    """Bounds of the shapes of a layer: each layer draws its own number. Each shape appears if there
+    are enough tiles."""
     shapes_max: int = 12
 
     def __post_init__(self) -> None:
@@ -88,9 +88,8 @@ def generate(form: Form, seed: int) -> Puzzle:
 
 
 def to_page(puzzle: Puzzle) -> dict[str, Any]:
-    """Write a board as the game's page holds it in memory: what
-    `nightgrid.archive.games.tiles.payload`
-    reads.
+    """Return a board as the game's page holds it in memory, which
+    `nightgrid.archive.games.tiles.payload` parses.
     """
     return {
         "board": [

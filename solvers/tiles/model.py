@@ -1,4 +1,4 @@
-"""A board in numbers: its structure graph (article 000, Definition 22)."""
+"""A board as numbers: its structure graph (article 000, Definition 22)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Model:
 
     @property
     def solvable(self) -> bool:
-        """Whether every feature stands on an even number of tiles (article 000, Theorem 4)."""
+        """Whether every feature is on an even number of tiles (article 000, Theorem 4)."""
         return all(len(tiles) % 2 == 0 for tiles in self.holders)
 
 

@@ -1,1 +1,1 @@
-"""The problems that are reduced: instances, and how they are written."""
+"""The reduced problems: instances and their formats."""

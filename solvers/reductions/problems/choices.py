@@ -22,7 +22,7 @@ Triple = tuple[int, int, int]
 class ThreeDMatching:
     """Three sets of `size` elements and triples of them (article 000, Definition 12).
 
-    Triples are sorted, each kept once. Raises PermanentError naming the triple that is none.
+    Triples are sorted, each kept once. Raises PermanentError naming an invalid triple.
     """
 
     size: int
@@ -71,7 +71,7 @@ def random_three_d_matching(size: int, triples: int, seed: int, *, planted: bool
 class SubsetSum:
     """A multiset of positive integers and a target of 0 or more.
 
-    Raises PermanentError naming the number that is none.
+    Raises PermanentError naming an invalid number.
     """
 
     numbers: tuple[int, ...]

@@ -16,11 +16,11 @@ Clause = tuple[int, int, int]
 Assignment = tuple[bool, ...]
 """A truth value for every variable."""
 Demand = Callable[[int], bool]
-"""What a clause demands of the number of its true variables."""
+"""The condition of a clause on the number of its true variables."""
 
 
 def not_all_equal(true: int) -> bool:
-    """Return whether a clause holds that wants both a true and a false variable."""
+    """Return whether a clause has both a true and a false variable."""
     return true in (1, 2)
 
 
@@ -33,8 +33,8 @@ def exactly_one(true: int) -> bool:
 class Formula:
     """Clauses over variables 0 to variables - 1, none of them negated.
 
-    Variables within a clause are sorted; clauses stay in the order given, and one may stand
-    twice. Raises PermanentError naming the clause (counted from 1) that is none.
+    Variables within a clause are sorted; clauses stay in the order given, and may repeat. Raises
+    PermanentError naming the first invalid clause (counted from 1).
     """
 
     variables: int
@@ -62,7 +62,7 @@ class Formula:
 
     @property
     def occurrences(self) -> tuple[int, ...]:
-        """How many clauses each variable stands in."""
+        """In how many clauses each variable occurs."""
         count = [0] * self.variables
         for clause in self.clauses:
             for variable in clause:
@@ -108,7 +108,7 @@ def assignments(formula: Formula, demand: Demand) -> Iterator[Assignment]:
 
 
 def random_formula(variables: int, clauses: int, seed: int, demand: Demand | None) -> Formula:
-    """Draw clauses at random; with a demand, only such as a planted assignment satisfies."""
+    """Draw clauses at random; with a demand, only those that a planted assignment satisfies."""
     if variables < 3:
         raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
     draw = random.Random(seed)
@@ -122,9 +122,9 @@ def random_formula(variables: int, clauses: int, seed: int, demand: Demand | Non
 
 
 def planted_values(variables: int, draw: random.Random, demand: Demand | None) -> list[bool]:
-    """Draw an assignment under which clauses that hold are common.
+    """Draw an assignment under which satisfied clauses are common.
 
-    Of three variables or more, one at least is true and two are false.
+    Of three variables or more, at least one is true and two are false.
     """
     many = variables // 2 if demand is not_all_equal else max(1, variables // 3)
     values = [i < many for i in range(variables)]

@@ -9,11 +9,11 @@ from nightgrid.solvers.errors import PermanentError
 _BLOCKS = ((0x41, 0x5A), (0x1401, 0x166C), (0xA000, 0xA48C), (0xAC00, 0xD7A3))
 """A to Z, then syllables of Canadian scripts, Yi and Hangul, which have no case."""
 _BLANK = "\u1427"
-"""Left out: it looks like a dot and stands for blank cells."""
+"""Left out: it looks like a dot, which marks blank cells."""
 
 
 def distinct_letters(count: int, without: Collection[str] = ()) -> str:
-    """Name that many different letters, A to Z first, none of which is in `without`.
+    """Return that many distinct letters, A to Z first, none of them in `without`.
 
     Raises PermanentError for more than there are, about 12,900.
     """

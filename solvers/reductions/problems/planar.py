@@ -10,23 +10,23 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reductions.problems.formula import Clause, Demand, Formula, planted_values
 
 EMBEDDING_NODES = 200_000
-"""Orders of some of the variables that the search for an embedding looks at before it gives up."""
+"""Partial orders of variables that the search for an embedding tries before it gives up."""
 DRAWINGS = 100
-"""Random drawings among which one with room for the wanted number of clauses is looked for."""
+"""Random drawings that are tried for one with room for the requested number of clauses."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanarFormula:
     """A formula with its rectilinear embedding (article 000, Definition 15).
 
-    Raises PermanentError where two clauses on one side of the line cross.
+    Raises PermanentError if two clauses on one side of the line cross.
     """
 
     formula: Formula
     order: tuple[int, ...]
     """The variables from left to right."""
     above: tuple[bool, ...]
-    """For every clause, whether it lies above the line."""
+    """For every clause, whether it is above the line."""
 
     def __post_init__(self) -> None:
         if sorted(self.order) != list(range(self.formula.variables)):
@@ -43,13 +43,13 @@ class PlanarFormula:
 
     @cached_property
     def spans(self) -> tuple[Clause, ...]:
-        """For every clause the places of its variables on the line, ascending."""
+        """The positions of each clause's variables on the line, ascending."""
         place = {variable: i for i, variable in enumerate(self.order)}
         return tuple(span_of(clause, place) for clause in self.formula.clauses)
 
     @cached_property
     def inner(self) -> tuple[tuple[int, ...], ...]:
-        """For every clause those that lie between its legs and the line."""
+        """For every clause, those between its legs and the line."""
         return tuple(
             tuple(
                 j
@@ -61,14 +61,14 @@ class PlanarFormula:
 
     @cached_property
     def inside_out(self) -> tuple[int, ...]:
-        """The clauses in an order in which each comes after those within it."""
+        """The clauses in an order in which each comes after those inside it."""
         return tuple(sorted(range(len(self.spans)), key=lambda i: len(self.inner[i])))
 
     def legs(self, place: int, *, above: bool) -> tuple[int, ...]:
-        """List the clauses that have a leg at a place of the line, on one side, left to right.
+        """List the clauses that have a leg at a position of the line, on one side, left to right.
 
-        What ends there comes first, from the inside out; then what has its middle leg there, then
-        what begins there, from the outside in.
+        First those that end there, from the inside out; then the one with its middle leg there,
+        then those that start there, from the outside in.
         """
         rank: list[tuple[int, int, int]] = []
         for i, (left, middle, right) in enumerate(self.spans):
@@ -84,7 +84,7 @@ class PlanarFormula:
 
 
 def span_of(clause: Clause, place: dict[int, int]) -> Clause:
-    """Name the places of a clause's variables, ascending."""
+    """Return the positions of a clause's variables, ascending."""
     a, b, c = sorted(place[variable] for variable in clause)
     return a, b, c
 
@@ -104,10 +104,9 @@ def crosses(one: Clause, other: Clause) -> bool:
 def embed(formula: Formula, nodes: int = EMBEDDING_NODES) -> PlanarFormula:
     """Find a rectilinear embedding of a formula.
 
-    Exact: variables are put on the line one after the other, at every place; of the clauses that
-    are complete those that cross must lie on different sides, so what is left is to colour a
-    graph with two colours. Raises PermanentError where there is none, and where `nodes` orders
-    have been looked at without finding one.
+    Exact: variables are placed on the line one after the other, at every position; complete clauses
+    that cross must be on different sides, which leaves a two-colouring of a graph. Raises
+    PermanentError if there is none, and if `nodes` orders were tried without finding one.
     """
     sequence = _most_connected_first(formula)
     left = nodes
@@ -122,7 +121,7 @@ def embed(formula: Formula, nodes: int = EMBEDDING_NODES) -> PlanarFormula:
         sides = _two_sides(formula, place)
         if sides is None or depth == len(sequence):
             return sides
-        # A line read from right to left is the same line: the second variable stands right.
+        # A line read from right to left is the same line, so the second variable goes to the right.
         for i in range(1 if depth == 1 else 0, len(line) + 1):
             line.insert(i, sequence[depth])
             found = extend(depth + 1)
@@ -162,7 +161,7 @@ def _most_connected_first(formula: Formula) -> list[int]:
 
 
 def _two_sides(formula: Formula, place: dict[int, int]) -> dict[int, bool] | None:
-    """Put every complete clause above or below, so that none cross; None if that cannot be."""
+    """Put every complete clause above or below the line, so that none cross; None if impossible."""
     spans = {
         i: span_of(clause, place)
         for i, clause in enumerate(formula.clauses)

@@ -12,15 +12,15 @@ from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
 
 DIGITS_MAX = 18
 ORDER, SIDES = "order", "sides"
-"""Comments that give an embedding: "c order 2 1 3", the variables from left to right, and
-"c sides + - +", for every clause whether it lies above (+) or below (-) the line."""
+"""Comments that give an embedding: "c order 2 1 3", the variables from left to right, and "c sides
++ - +", for every clause whether it is above (+) or below (-) the line."""
 ABOVE, BELOW = "+", "-"
 
 
 def read_formula(text: str) -> Formula:
     """Read a formula with three positive literals a clause: "p cnf V C", then clauses up to 0.
 
-    The embedding of a planar one stands in comments. What clauses demand (one true variable, or
+    The embedding of a planar one is in comments. The condition of clauses (one true variable, or
     not all equal) is not in the text. Raises PermanentError that names the line.
     """
     variables, count, rows = _read(text, "cnf", "V C")
@@ -45,9 +45,9 @@ def read_formula(text: str) -> Formula:
 
 
 def read_planar(text: str) -> PlanarFormula:
-    """Read a formula with the embedding in its comments; without one, look for one.
+    """Parse a formula with the embedding in its comments; without one, search for one.
 
-    Raises PermanentError as `read_formula` and `embed` do, and for an embedding that is none.
+    Raises PermanentError as `read_formula` and `embed` do, and for an invalid embedding.
     """
     formula = read_formula(text)
     order: tuple[int, ...] | None = None
@@ -67,21 +67,21 @@ def read_planar(text: str) -> PlanarFormula:
 
 
 def write_formula(formula: Formula) -> str:
-    """Write a formula as `read_formula` reads it."""
+    """Format a formula as `read_formula` parses it."""
     lines = [f"p cnf {formula.variables} {len(formula.clauses)}"]
     lines += [" ".join(str(v + 1) for v in clause) + " 0" for clause in formula.clauses]
     return "\n".join(lines) + "\n"
 
 
 def write_planar(instance: PlanarFormula) -> str:
-    """Write a formula with its embedding as `read_planar` reads it."""
+    """Format a formula with its embedding as `read_planar` parses it."""
     order = " ".join(str(v + 1) for v in instance.order)
     sides = " ".join(ABOVE if above else BELOW for above in instance.above)
     return f"c {ORDER} {order}\nc {SIDES} {sides}\n{write_formula(instance.formula)}"
 
 
 def literals_of(assignment: Assignment) -> list[int]:
-    """Write an assignment as literals: the number of a variable, negative where it is false."""
+    """Return an assignment as literals: the number of a variable, negative if it is false."""
     return [v if value else -v for v, value in enumerate(assignment, 1)]
 
 
@@ -102,7 +102,7 @@ def read_three_d_matching(text: str) -> ThreeDMatching:
 
 
 def write_three_d_matching(instance: ThreeDMatching) -> str:
-    """Write an instance as `read_three_d_matching` reads it."""
+    """Format an instance as `read_three_d_matching` parses it."""
     lines = [f"p 3dm {instance.size} {len(instance.triples)}"]
     lines += [" ".join(str(element + 1) for element in triple) for triple in instance.triples]
     return "\n".join(lines) + "\n"
@@ -121,7 +121,7 @@ def read_subset_sum(text: str) -> SubsetSum:
 
 
 def write_subset_sum(instance: SubsetSum) -> str:
-    """Write an instance as `read_subset_sum` reads it."""
+    """Format an instance as `read_subset_sum` parses it."""
     head = f"p subset-sum {len(instance.numbers)} {instance.target}"
     return f"{head}\n{' '.join(map(str, instance.numbers))}\n"
 
@@ -135,12 +135,12 @@ def read_flow_free(text: str) -> FlowFree:
 
 
 def write_flow_free(instance: FlowFree) -> str:
-    """Write a grid as `read_flow_free` reads it."""
+    """Format a grid as `read_flow_free` parses it."""
     return "\n".join(instance.rows) + "\n"
 
 
 def filled(instance: FlowFree, flows: Flows) -> tuple[str, ...]:
-    """Write a grid with the colour of its flow on every cell."""
+    """Format a grid with the colour of its flow on every cell."""
     grid = [list(row) for row in instance.rows]
     for path in flows:
         colour = grid[path[0][0]][path[0][1]]
@@ -150,7 +150,7 @@ def filled(instance: FlowFree, flows: Flows) -> tuple[str, ...]:
 
 
 def _read(text: str, kind: str, form: str) -> tuple[int, int, list[tuple[int, list[int]]]]:
-    """Read a head "p KIND N N" and rows of whole numbers with the number of their line."""
+    """Parse a head "p KIND N N" and rows of whole numbers with their line numbers."""
     expected = "a positive literal" if kind == "cnf" else "a whole number"
     head: tuple[int, int] | None = None
     rows: list[tuple[int, list[int]]] = []

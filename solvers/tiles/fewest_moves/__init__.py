@@ -1,1 +1,1 @@
-"""The fewest moves that clear a board of Tiles: bounds from below, walks from above."""
+"""The fewest moves that clear a board of Tiles: lower bounds and walks."""

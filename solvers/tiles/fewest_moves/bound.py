@@ -1,4 +1,4 @@
-"""How many moves a position still takes at least: the visits that its tiles need.
+"""A lower bound on the moves that a position still needs: the visits of its tiles.
 
 A walk visits each tile some number of times, and its moves are its visits less one. A tile on which
 d standard moves begin or end has at least half as many visits, rounded up: each visit serves one
@@ -10,11 +10,11 @@ neighbours share with it?
 
 Which tiles of three features can take two at once is a question of matching. Each visit of a tile
 serves at most two standard moves, the one in and the one out, and each of them takes at least one
-feature. A tile of three features that is visited once therefore has a move that
-takes two or three, and on each of the two tiles at most one such move fits; so the tiles that are
-saved a visit can be matched with one another. The most that any matching covers is found by
-Edmonds' blossom algorithm; covered sets are the independent sets of a matroid, so that taking
-in one tile after the other is best.
+feature. A tile of three features that is visited once therefore has a move that takes two or three,
+and on each of the two tiles at most one such move fits; so the tiles that are saved a visit can be
+matched with one another. The most that any matching covers is found by Edmonds' blossom algorithm;
+covered sets are the independent sets of a matroid, so that taking in one tile after the other is
+best.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, se
 from nightgrid.solvers.kernel.machine import popcount
 
 NO, HELPER, SAVED = 0, 1, 2
-"""What a tile is in the matching: out of it, a partner only, or one that it pays to cover."""
+"""Role of a tile in the matching: excluded, only a partner, or worth covering."""
 WIDE = 4
 """Features of a tile that one matching does not describe: it may share portions with several."""
 
@@ -57,7 +57,7 @@ def cover(alive: U64, role: I64, mate: I64, space: I64) -> Int:
 
 @search_kernel
 def _grow(alive: U64, role: I64, mate: I64, space: I64, root: Int) -> None:
-    """Search alternating paths from an exposed tile; cover it if that costs no SAVED tile."""
+    """Search alternating paths from an exposed tile; cover it if that uncovers no SAVED tile."""
     parent, base, queue, mark = space[0], space[1], space[2], space[3]
     tiles = len(mate)
     for v in range(tiles):
@@ -197,7 +197,7 @@ def moves_left(
             )
             for u in range(tiles):
                 if role[u] == SAVED and u != t and shared(alive, t, u) > 1:
-                    # It may be saved by the wide tile, and save another itself all the same.
+                    # The wide tile may save it, and it may still save another.
                     least -= 1
                     role[u] = HELPER
                     if u != now:
@@ -216,7 +216,7 @@ def moves_left(
 def _portions(alive: U64, left: I64, t: Int, near: I64) -> Int:
     """Bound the portions in which the features of a tile are taken, each shared with one other.
 
-    Exact up to two portions; beyond, portions are counted as if none overlapped.
+    Exact up to two portions; beyond that, portions are counted as if none overlapped.
     """
     words = alive.shape[1]
     rest = left[t]
@@ -257,7 +257,7 @@ def _portions(alive: U64, left: I64, t: Int, near: I64) -> Int:
 
 @search_kernel
 def connected(alive: U64, left: I64, now: Int, reach: U64) -> bool:
-    """Return whether all that is left hangs together with tile `now`; reach: uint64[words]."""
+    """Return whether everything left is connected to tile `now`; reach: uint64[words]."""
     tiles, words = alive.shape
     for w in range(words):
         reach[w] = alive[now, w]
@@ -289,7 +289,7 @@ def connected(alive: U64, left: I64, now: Int, reach: U64) -> bool:
 
 @search_kernel
 def take(alive: U64, left: I64, a: Int, b: Int, common: U64) -> Int:
-    """Delete what two tiles share; write it into `common` (uint64[words]) and count it."""
+    """Delete the common features of two tiles; count them, and write them into `common`."""
     count = 0
     for w in range(alive.shape[1]):
         both = alive[a, w] & alive[b, w]

@@ -1,12 +1,12 @@
-"""Which moves could clear a board at all, whatever their order: a sharper bound, by search.
+"""Which moves could clear a board in any order: a sharper bound, by search.
 
 A walk pairs the tiles of each feature: two tiles are a pair of the feature if a move between them
 deletes it. The moves of the walk are the edges of a graph on the tiles, an edge for each two tiles
 that are a pair of anything. A component of that graph in which every tile has an even number of
-edges takes a visit more than its tiles need (the walk has to begin there and end there), and
-whether such components can be avoided is what a matching does not see. The search decides feature
-by feature which tiles are paired; a pair that is decided becomes a feature of its own, so that
-every step of the search is a board again and has the bound of one.
+edges takes a visit more than its tiles need (the walk has to start there and end there), and a
+matching cannot tell whether such components can be avoided. The search decides feature by feature
+which tiles are paired; a decided pair becomes a feature of its own, so that every step of the
+search is a board again and has the bound of one.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ class PlanBoard(NamedTuple):
 
 
 class PlanStack(NamedTuple):
-    """Arrays of one row a depth, two more than there are pairs."""
+    """Arrays with a row for each depth, two more than there are pairs."""
 
     chosen: I64
-    """int64[depth, 3]: a tile, its feature, and the tile that it is paired with."""
+    """int64[depth, 3]: a tile, its feature, and its partner."""
     child: I64
-    """int64[depth, tiles]: the tiles that it may be paired with."""
+    """int64[depth, tiles]: its possible partners."""
     counter: I64
     """int64[depth, 2]: how many of them were tried, and how many there are."""
 
 
 class PlanTry(NamedTuple):
-    """What one search may do."""
+    """Limits of one search."""
 
     limit: int
-    """Visits of a plan, at most."""
+    """Most visits of a plan."""
     one_trail: bool
-    """Whether the moves must make up a single trail, without a teleport."""
+    """Whether the moves must form a single trail, without a teleport."""
     most_nodes: int
     """Most nodes of all searches together."""
     deadline_ns: int
@@ -87,8 +87,8 @@ def _holders(alive: U64, feature: Int) -> Int:
 
 @search_kernel
 def _settled(alive: U64, left: I64, single: U64, space: I64) -> tuple[Int, Int, Int]:
-    """Count the components of which everything is decided, those of them in which every tile has
-    an even number of edges, and the tiles with an odd number that is decided.
+    """Count the fully decided components, those of them in which every tile has an even number of
+    edges, and the tiles with an odd number that is decided.
 
     `single` marks the features that exactly two tiles have: pairs.
     """
@@ -137,7 +137,7 @@ def _settled(alive: U64, left: I64, single: U64, space: I64) -> tuple[Int, Int, 
 
 @search_kernel
 def _fits(board: PlanBoard, limit: Int, one_trail: bool) -> bool:
-    """Return whether a plan may still have at most `limit` visits, and be one trail if wanted."""
+    """Return whether a plan may still have at most `limit` visits, and be one trail if required."""
     alive, left, single, role, mate, space, _ = board
     visits, odd, _ = moves_left(alive, left, -1, role, mate, space)
     if visits > limit or (one_trail and odd > 2):
@@ -181,7 +181,7 @@ def can_be_planned(
     while True:
         if opening:
             opening = False
-            # The slot with the fewest tiles that it can be paired with.
+            # The slot with the fewest possible partners.
             fewest = tiles + 1
             counter[depth, 0] = counter[depth, 1] = 0
             open_features = False
@@ -240,7 +240,7 @@ def can_be_planned(
 
 @search_kernel
 def _set_single(alive: U64, single: U64, old: Int, new: Int, to: bool) -> None:
-    """Keep `single` true after a pair was made of a feature, or before it is undone."""
+    """Update `single` after a feature became a pair, or before that is undone."""
     word, bit = old >> 6, ONE << (np.uint64(old) & _LOW)
     if to:
         if _holders(alive, old) == 2:

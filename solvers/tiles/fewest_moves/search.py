@@ -1,4 +1,4 @@
-"""Search for a walk of at most so many moves: depth first, with a bound, remembering dead ends."""
+"""Search for a walk of limited length: depth first, with a bound, remembering dead ends."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from nightgrid.solvers.kernel.machine import ONE, STOP_AT, is_late, is_stopped, 
 from nightgrid.solvers.tiles.fewest_moves.bound import connected, moves_left, put_back, shared, take
 
 FOUND, NONE, RESTART = range(KERNEL_CODES, KERNEL_CODES + 3)
-"""Endings of a search beside those of nightgrid.solvers.kernel.codes: `RESTART` is that of one
-try, when its
-share of nodes is used up."""
+"""Codes of a search besides those of nightgrid.solvers.kernel.codes: `RESTART` means that one try
+has used up its share of the nodes."""
 NEVER, FORCED, ANY = range(3)
-"""When the player may teleport."""
+"""When teleports are allowed."""
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-"""What splitmix64 adds to its state before every number."""
+"""Increment of splitmix64's state."""
 _SIX = np.uint64(6)
 _LOW = np.uint64(63)
 _PLACE_BITS = np.uint64(24)
@@ -39,7 +38,7 @@ CLOCK_MASK = 15
 
 @inlined_kernel
 def mixed(x: np.uint64) -> np.uint64:
-    """Mix the bits of a number, as splitmix64 does with its state."""
+    """Mix the bits of a number, like the output function of splitmix64."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -47,7 +46,7 @@ def mixed(x: np.uint64) -> np.uint64:
 
 @inlined_kernel
 def _here(now: Int, tele: bool, teleports: Int) -> np.uint64:
-    """Name what else a dead end depends on: a walk may be saved by teleports that others lack."""
+    """Return the rest of a dead end's key: teleports may save a walk that lacks others."""
     return (
         np.uint64(now + 1)
         | (np.uint64(tele) << np.uint64(23))
@@ -88,7 +87,7 @@ def _is_dead_end(table: U64, key: U64, here: np.uint64, slot: Int, moves: Int) -
 
 
 class Board(NamedTuple):
-    """A board, and what is known of it; `alive`, `left` and `key` change along a walk."""
+    """A board and its derived data; `alive`, `left` and `key` change along a walk."""
 
     alive: U64
     """uint64[tiles, words]: the features left of each tile."""
@@ -99,8 +98,8 @@ class Board(NamedTuple):
     key: U64
     """The features left of all tiles, in as few words as there are."""
     table: U64
-    """uint64[slots, words of a key + 1]: positions from which no walk goes on. The later one
-    of two with one slot stays, which no index of nightgrid.solvers.kernel.hash_table does."""
+    """uint64[slots, words of a key + 1]: dead ends. The later one of two in the same slot stays,
+    unlike in an index of nightgrid.solvers.kernel.hash_table."""
     role: I64
     space: I64
     """int64[tiles], int64[4, tiles]: scratch of the bound."""
@@ -109,32 +108,32 @@ class Board(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Arrays of one row a depth, three more than the moves of a walk."""
+    """Arrays with a row for each depth, three more than the moves of a walk."""
 
     tile: I64
     """The walk, from row 1 on."""
     tele: Bools
-    """Whether the tile was jumped to."""
+    """Whether the tile was reached by a teleport."""
     choices: I64
     tried: I64
-    """How many tiles may come next, and which of them is tried."""
+    """How many candidates there are for the next tile, and which of them is being tried."""
     child: I64
     value: I64
-    """int64[depth, tiles]: these tiles, and how promising they are."""
+    """int64[depth, tiles]: these candidates, and their priorities."""
     common: U64
-    """uint64[depth, words]: what the move to the tile has deleted."""
+    """uint64[depth, words]: the features that the move to the tile has deleted."""
     mates: I64
     """int64[depth, tiles]: the matching of the bound."""
 
 
 class Try(NamedTuple):
-    """What one search may do."""
+    """Limits of one search."""
 
     teleports: int
     limit: int
-    """Moves of a walk, at most."""
+    """Most moves of a walk."""
     seed: int
-    """Breaks ties between tiles that are as promising."""
+    """Breaks ties between equally promising tiles."""
     nodes: int
     """Nodes of this search."""
     most_nodes: int
@@ -145,7 +144,7 @@ class Try(NamedTuple):
 
 @search_kernel
 def _go_back(board: Board, stack: Stack, depth: Int) -> None:
-    """Leave a search at some depth: the board is as before it."""
+    """Unwind a search from some depth: the board is restored."""
     tile, tele, common = stack.tile, stack.tele, stack.common
     for d in range(depth, 1, -1):
         if not tele[d]:
@@ -155,10 +154,10 @@ def _go_back(board: Board, stack: Stack, depth: Int) -> None:
 
 @search_kernel
 def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> Int:
-    """Search for a walk that clears the board; return how that ended.
+    """Search for a walk that clears the board; return the result code.
 
-    The board is as before when the search ends, unless a walk was found. `first`: the tiles to
-    begin on. `cost`: int64[2]: nodes so far, the number of selections found.
+    The board is restored when the search ends, unless a walk was found. `first`: the tiles to
+    start on. `cost`: int64[2]: nodes so far, the number of selections found.
     """
     alive, left, place, key, table, role, space, clock = board
     tile, tele, count, index, child, value, common, mates = stack
@@ -186,7 +185,7 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
                 ending = RESTART
             if cost[0] > trial.most_nodes:
                 ending = OUT_OF_NODES
-            # A node costs far more than a look at the clock.
+            # A node costs far more than a clock check.
             if is_late(clock, trial.deadline_ns):
                 ending = OUT_OF_SECONDS
             if ending >= 0:
@@ -200,7 +199,7 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
             if known:
                 choices = 0
             for i in range(choices):
-                # The first node of 512 tiles takes seconds; a look at the flag is a load.
+                # The first node of 512 tiles takes seconds; checking the flag is a load.
                 if is_stopped(clock[STOP_AT]) or (
                     i & CLOCK_MASK == CLOCK_MASK and is_late(clock, trial.deadline_ns)
                 ):
@@ -211,7 +210,7 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
                     continue
                 standard = depth > 0 and shared(alive, now, u) > 0
                 if depth and not standard:
-                    # Two teleports in a row are one.
+                    # Two teleports in a row are equivalent to one.
                     if tele[depth] or teleports == NEVER or (teleports == FORCED and left[now]):
                         continue
                 twin = False
@@ -235,8 +234,8 @@ def find_walk(board: Board, first: I64, trial: Try, stack: Stack, cost: I64) -> 
                 least += depth
                 if refuted or least > limit:
                     continue
-                # The promising first: few moves, or without teleports few tiles to end on; then
-                # much deleted, no teleport, and the rest at random.
+                # Most promising first: few moves, or without teleports few tiles to end on; then
+                # many deletions, no teleport, and the rest at random.
                 state += GOLDEN
                 tie = np.int64(mixed(state) >> np.uint64(64 - TIE_BITS))
                 worst = odd if teleports == NEVER else least
