@@ -1,4 +1,4 @@
-// What the address says: which board or solve is shown, so that it can be shared and gone back to.
+// The address: which board or solve is shown, so that it can be shared and returned to.
 
 const NAMES = ["board", "solve", "solution", "draw", "paste", "example"];
 
@@ -10,12 +10,12 @@ export function address() {
 
 function written(place) {
   const pairs = NAMES.filter((name) => place[name] !== undefined && place[name] !== null);
-  // A slash may stand in a query as it is, and reads better.
+  // A slash is allowed in a query, and reads better.
   const query = pairs.map((name) => `${name}=${encodeURIComponent(place[name]).replaceAll("%2F", "/")}`);
   return query.length ? `?${query.join("&")}` : location.pathname;
 }
 
-/** Go to a place; with `instead`, it takes the place of the present one in the history. */
+/** Go to a place; with `instead`, it replaces the current history entry. */
 export function go(place, {instead = false} = {}) {
   const there = written(place);
   if (there === (location.search || location.pathname)) return;

@@ -2,11 +2,11 @@
 
 const KEY = "nightgrid-key";
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
-/** The service says that it is there every 15 s at least. */
+/** The service sends a keep-alive at least every 15 s. */
 const SILENT_MS = 40_000;
 const LONGEST_PROBLEM = 400;
 
-/** What the service says of a request that it does not answer (RFC 9457). */
+/** An error of the service (RFC 9457). */
 export class Problem extends Error {
   constructor(status, body = {}, retryAfter = null) {
     const title = body.title || (status ? `The service answers ${status}.` : "The service does not answer.");
@@ -35,7 +35,7 @@ async function problemOf(response) {
   return new Problem(response.status, body, Number(response.headers.get("Retry-After")) || null);
 }
 
-/** Ask the service; raises Problem unless it answers as wished. */
+/** Send a request; raises Problem unless it succeeds. */
 export async function call(path, {method = "GET", headers = {}, body, signal} = {}) {
   const options = {method, headers: headersWith(headers), signal, credentials: "omit"};
   if (body !== undefined) {
@@ -72,7 +72,7 @@ async function* eventsOf(response) {
   }
 }
 
-/** Read on; raises Problem where nothing comes for too long. */
+/** Read the next piece; raises Problem if nothing arrives for too long. */
 function readOn(reader) {
   let timer;
   const silence = new Promise((_, reject) => { timer = setTimeout(() => reject(new Problem(0)), SILENT_MS); });
@@ -85,7 +85,7 @@ async function* eventsIn(reader) {
     const {value, done} = await readOn(reader);
     if (done) return;
     rest += value;
-    // The second half of an end of line may come with the next piece.
+    // The second half of a line end may come with the next piece.
     const held = rest.endsWith("\r") ? "\r" : "";
     const whole = rest.slice(0, rest.length - held.length).replaceAll("\r\n", "\n").replaceAll("\r", "\n");
     const blocks = whole.split("\n\n");
@@ -103,8 +103,8 @@ async function* eventsIn(reader) {
 }
 
 /**
- * Follow a solve until it ends: calls `on(event, data)`. A connection that is lost is made again
- * from the last event on; where there are no events the solve is looked at now and then. `isAway` is
+ * Follow a solve until it ends: calls `on(event, data)`. A lost connection is resumed
+ * after the last event; without events the solve is polled. `isAway` is
  * called when the service does not answer.
  */
 export async function follow(solve, on, signal, isAway = () => {}) {

@@ -1,4 +1,4 @@
-// The page: what stands where, and what the keys do.
+// The page: its layout and its keys.
 import {html, render, useEffect} from "./html.js";
 import {arrive, set, solutionCount, state, stepTo, titleOf, useSession} from "./session.js";
 import {key} from "./api.js";
@@ -11,7 +11,7 @@ import {Stage} from "./views/stage.js";
 import {Answer} from "./views/answer.js";
 import {KeyForm} from "./views/key.js";
 
-/** Arrow keys step through solutions, unless they mean something where the focus is. */
+/** Arrow keys step through solutions, unless the focused element uses them. */
 function onKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   if (event.target.closest("input, textarea, select, [role=grid], [role=radiogroup], [role=tablist]")) return;
@@ -23,7 +23,7 @@ function onKey(event) {
   stepTo(to);
 }
 
-/** Name what is shown, for tabs, bookmarks and the list behind the back button. */
+/** Set the title of the page, for tabs, bookmarks and the history. */
 const titleFor = (game, board) =>
   [[game && titleOf(game), board?.title, board?.level].filter(Boolean).join(", "), "nightgrid"].filter(Boolean).join(" · ");
 

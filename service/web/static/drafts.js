@@ -1,20 +1,20 @@
-// Boards that a person makes: drawn ones and pasted ones, checked at once here and then by the service.
+// Boards being made: drawn or pasted ones, checked first here and then by the service.
 import {Problem, text} from "./api.js";
 import {editorOf} from "./editors/index.js";
 import {set, showOwn, state, submit} from "./session.js";
 
 const CHECK_MS = 300;
-/** A board that could not be checked, because the service did not answer, is checked again. */
+/** Recheck a board if the service did not answer. */
 const AGAIN_MS = 3000;
 
 let timer = 0;
 let asked = new AbortController();
 
-/** The board that is being made of a game; an empty one at first. */
+/** The board being made of a game; initially empty. */
 export const draftOf = (seen = state) =>
   seen.draft?.game === seen.game ? seen.draft : {game: seen.game, model: editorOf(seen.game)?.empty(), faults: [], ready: null};
 
-/** Take a change of a drawn board. */
+/** Handle a change of a drawn board. */
 export function change(game, model) {
   const editor = editorOf(game);
   const puzzle = editor.toPuzzle(model);
@@ -22,7 +22,7 @@ export function change(game, model) {
   take({game, model, puzzle, body, title: editor.titleOf?.(model) || "A board of your own", locked: false}, editor.check(model));
 }
 
-/** Take a payload as a board, of which `model` shows what can be shown. */
+/** Use a payload as a board; `model` has its displayable parts. */
 export function paste({game, model, puzzle, body, title}) {
   take({game, model, puzzle, body, title, locked: true}, []);
 }
@@ -41,7 +41,7 @@ function take(draft, faults) {
   if (!wrong && draft.puzzle) timer = setTimeout(() => look(draft, faults), CHECK_MS);
 }
 
-/** Have the service read and draw a board; what is wrong with it is told by the cell. */
+/** Have the service validate and draw a board; its faults name cells. */
 async function look(draft, faults) {
   asked = new AbortController();
   const {signal} = asked;
@@ -77,7 +77,7 @@ function faultsOf(problem, {game, puzzle}) {
   }));
 }
 
-/** Show the board that was made, and ask about it. */
+/** Show the finished board, and solve it. */
 export async function solveDraft() {
   showDraft();
   await submit();
@@ -90,7 +90,7 @@ export function showDraft() {
   set({board: {...state.board, spangram: model?.spangram || undefined}});
 }
 
-/** Go back to drawing, with the board that is shown. */
+/** Go back to drawing, with the current board. */
 export function edit() {
   const {draft} = state;
   const board = state.board ?? state.before;

@@ -1,15 +1,15 @@
-// Numbers, times and dates as people read them.
+// Numbers, times and dates for people.
 
 const THOUSANDS = /\B(?=(\d{3})+(?!\d))/g;
 
 /** Group the digits of a whole number of any length: "1234567" to "1,234,567". */
 export const grouped = (number) => String(number).replace(THOUSANDS, ",");
 
-/** Count things: "1 solution", "1,204 solutions". */
+/** Format a count: "1 solution", "1,204 solutions". */
 export const plural = (number, one, many = `${one}s`) =>
   `${grouped(number)} ${String(number) === "1" ? one : many}`;
 
-/** Write seconds with three figures and a unit that fits. */
+/** Format seconds with three digits and a suitable unit. */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || Number.isNaN(Number(seconds))) return "–";
   const s = Number(seconds);
@@ -25,7 +25,7 @@ export function duration(seconds) {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Write seconds that are an estimate: "about 26 s". */
+/** Format estimated seconds: "about 26 s". */
 export const roughly = (seconds) => `about ${duration(Math.max(1, Math.round(seconds)))}`;
 
 const utc = (iso) => new Date(`${iso}T00:00:00Z`);
@@ -36,21 +36,21 @@ const MONTH = told({month: "long", year: "numeric"});
 export const longDate = (iso) => LONG.format(utc(iso)).replace(",", "");
 export const monthName = (month) => MONTH.format(utc(`${month}-01`));
 
-/** The day so many days after another, both as YYYY-MM-DD. */
+/** Add days to a date, both as YYYY-MM-DD. */
 export function dayAfter(iso, days) {
   const date = utc(iso);
   date.setUTCDate(date.getUTCDate() + days);
   return date.toISOString().slice(0, 10);
 }
 
-/** The month so many months after another, both as YYYY-MM. */
+/** Add months to a month, both as YYYY-MM. */
 export function monthAfter(month, months) {
   const date = utc(`${month}-01`);
   date.setUTCMonth(date.getUTCMonth() + months);
   return date.toISOString().slice(0, 7);
 }
 
-/** The days of a month in weeks from Monday on; null for what is of another month. */
+/** The days of a month in weeks from Monday on; null for days of other months. */
 export function weeksOf(month) {
   const first = utc(`${month}-01`);
   const days = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate();

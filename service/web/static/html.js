@@ -1,4 +1,4 @@
-// What every view is written with: preact's elements as templates, and its hooks.
+// Common imports of views: preact's elements as templates, and its hooks.
 import {h, render, Fragment} from "./vendor/preact.js";
 import htm from "./vendor/htm.js";
 
@@ -6,5 +6,5 @@ export {h, render, Fragment};
 export * from "./vendor/hooks.js";
 export const html = htm.bind(h);
 
-/** Join the class names that are there. */
+/** Join the non-empty class names. */
 export const classes = (...names) => names.filter(Boolean).join(" ");

@@ -1,14 +1,14 @@
-// Where a text stops being JSON. Browsers differ in what they say of it, and some say no place.
+// Where a text stops being JSON. Browsers' messages differ, and some have no position.
 
 const SPACE = /[ \t\r\n]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 
-/** Give the place of the first character that is wrong, or the length of a text that ends too soon. */
+/** Return the position of the first wrong character, or the length of a text that ends too soon. */
 export function jsonFault(text) {
   let at = 0;
-  /** The places that are still open: "{" or "[", innermost last. */
+  /** The open brackets: "{" or "[", innermost last. */
   const open = [];
   const take = (pattern) => {
     pattern.lastIndex = at;
@@ -27,7 +27,7 @@ export function jsonFault(text) {
     return take(STRING) && sign(":");
   };
   for (;;) {
-    // A value begins here.
+    // A value starts here.
     take(SPACE);
     if (sign("{")) {
       if (!sign("}")) {
@@ -41,7 +41,7 @@ export function jsonFault(text) {
         continue;
       }
     } else if (!take(STRING) && !take(NUMBER) && !take(WORD)) return at;
-    // A value has ended: what it stands in goes on or ends.
+    // A value has ended: its container continues or ends.
     while (open.length && sign(open.at(-1))) open.pop();
     if (!open.length) {
       take(SPACE);

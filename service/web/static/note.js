@@ -1,4 +1,4 @@
-// A page that says what is not there, in the colours that were chosen on the first page.
+// A page for missing content, in the colours chosen on the first page.
 import {applyTheme} from "./theme.js";
 
 applyTheme();

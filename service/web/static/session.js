@@ -1,4 +1,4 @@
-// What the page knows and what can be done: games, the board that is shown, its solve, the queue.
+// State and actions of the page: games, the current board, its solve, the queue.
 // Views read `state` by `useSession` and call the functions below; nothing here draws anything.
 import {follow, isOver, json, Problem, text} from "./api.js";
 import {address, go} from "./address.js";
@@ -7,9 +7,9 @@ import {longDate} from "./format.js";
 import {answers, lookSoon} from "./watch.js";
 
 const WAIT_S = 1;
-/** A solve that took longer than this is not followed by a second one for its solutions. */
+/** After a longer solve, there is no second one for its solutions. */
 const QUICK_S = 5;
-/** Solutions that were not asked for are of no use for ever, but a worker may be starting. */
+/** Deadline of automatic requests for solutions; long enough for a worker to start. */
 const SHOWN_WITHIN_S = 60;
 const LISTED = 100;
 const LISTED_BEST = 10;
@@ -21,11 +21,11 @@ export let state = {
   mode: "day",
   days: {},
   board: null,
-  /** The board that was shown before an empty one was drawn on: it can be edited. */
+  /** The board shown before a new drawing: it can be edited. */
   before: null,
   picture: "",
   solve: null,
-  /** A second solve of the same board, asked for its solutions where the first one only counts. */
+  /** A second solve of the same board for its solutions, if the first one only counts. */
   shown: null,
   /** What was counted of this board before, by the rules that hold: {rules, count}. */
   counted: null,
@@ -40,13 +40,13 @@ export let state = {
   problem: null,
   keyWanted: false,
   queue: undefined,
-  /** Whether the service does not answer just now. */
+  /** Whether the service does not answer. */
   away: false,
-  /** Whether what failed is tried again by itself. */
+  /** Whether the failed request is retried automatically. */
   retried: false,
-  /** The board that is being made: see drafts.js. */
+  /** The board being made: see drafts.js. */
   draft: null,
-  /** The text of a payload that is being pasted. */
+  /** The text of a pasted payload. */
   pasted: "",
   said: "",
 };
@@ -68,13 +68,13 @@ export function useSession() {
   return seen;
 }
 
-/** Say something to a screen reader. */
+/** Announce something to screen readers. */
 export const say = (said) => set({said});
 
 export const gameOf = (name) => state.games.find((game) => game.game === name);
 export const titleOf = (name) => gameOf(name)?.title ?? name;
 
-/** What is shown is replaced now: work for what was shown before is given up. */
+/** Replace the current board or solve, and abort work for the previous one. */
 let turn = new AbortController();
 function newTurn() {
   turn.abort();
@@ -82,13 +82,13 @@ function newTurn() {
   return turn.signal;
 }
 
-/** What is tried again once the service answers: it changes nothing there. */
+/** Read-only work to retry once the service answers. */
 let again = null;
 
-/** Try again what failed because the service did not answer. */
+/** Retry requests that failed because the service did not answer. */
 export const lookAgain = () => again?.();
 
-/** Run work for what is shown; what it raises is told, unless something else is shown by then. */
+/** Run work for the current view; show its errors unless the view has changed by then. */
 async function attempt(signal, work, {isLook = false} = {}) {
   set({problem: null});
   again = null;
@@ -103,7 +103,7 @@ async function attempt(signal, work, {isLook = false} = {}) {
   }
 }
 
-/** Load everything that the address names, at the start and whenever it changes. */
+/** Load the content of the address, at the start and whenever it changes. */
 export async function arrive() {
   const place = address();
   const signal = newTurn();
@@ -119,7 +119,7 @@ export async function arrive() {
   }, {isLook: true});
 }
 
-/** The game that is shown at first: one that the lake has boards of, if there is any. */
+/** The initial game: one with boards in the lake, if any. */
 async function firstGame(signal) {
   for (const {game} of state.games) {
     if ((await daysOf(game, signal)).size) return game;
@@ -160,7 +160,7 @@ export const chooseDay = (reference) => {
   return attempt(signal, () => openReference(reference, signal), {isLook: true});
 };
 
-/** Show a board of the lake, with what the lake knows about it. */
+/** Show a board of the lake, with its answers. */
 async function openReference(reference, signal, {instead = false} = {}) {
   const [game, date, level] = reference.split("/");
   if (!date && gameOf(game)) return openGame(game, {instead: true});
@@ -189,7 +189,7 @@ async function openReference(reference, signal, {instead = false} = {}) {
   await openKnown(board, signal);
 }
 
-/** The picture of a board; none for a game that is not drawn. */
+/** The picture of a board; none for a game without pictures. */
 const pictureOrNone = (path, signal) =>
   text(path, {signal}).catch((error) => {
     if (error.status === 422) return "";
@@ -200,7 +200,7 @@ const nothingSolved = () => ({solve: null, shown: null, counted: null, solutions
 
 const hasUsualRules = ({game = state.game, rules}) => !rules || rules === gameOf(game)?.usual_rules;
 
-/** Show what the lake knows of a board already, the usual question first. */
+/** Show existing answers about a board, the usual question first. */
 async function openKnown(board, signal) {
   const usual = gameOf(board.game)?.usual_ask;
   const known = board.known.filter((answer) => answer.status !== "over_budget" && hasUsualRules(answer));
@@ -218,7 +218,7 @@ async function openKnown(board, signal) {
   await loadSolutions(0, signal);
 }
 
-/** Show a solve by its id, as a shared address names it. */
+/** Show a solve by its id, from a shared address. */
 async function openSolve(id, at, signal) {
   if (state.solve?.id === id || state.shown?.id === id) {
     const solve = state.solve?.id === id ? state.solve : state.shown;
@@ -252,14 +252,14 @@ async function openSolve(id, at, signal) {
   else await followSolve(solve, signal);
 }
 
-/** Show a board that a person has drawn or pasted: `body` is what is asked about. */
+/** Show a drawn or pasted board: `body` is that of the request. */
 export function showOwn({game, puzzle, body, picture, title}) {
   newTurn();
   const board = {game, date: null, level: null, reference: null, puzzleId: null, puzzle, title, known: [], body};
   set({game, board, picture, problem: null, ...nothingSolved()});
 }
 
-/** Show the example of a game, ready to be solved; a game without one is drawn. */
+/** Show the example of a game, ready to be solved; without one, open the editor. */
 async function openExample(game, signal, {instead = false} = {}) {
   const name = gameOf(game) ? game : state.games[0]?.game;
   const {example: puzzle, has_pictures: isDrawn} = gameOf(name) ?? {};
@@ -295,7 +295,7 @@ export async function chooseBy(mode) {
   await attempt(signal, () => startDrawing(state.game, signal));
 }
 
-/** The question that would be asked now. */
+/** The current question. */
 export function question() {
   const ask = state.ask || gameOf(state.game)?.usual_ask;
   const rules = Object.keys(state.rules).length ? {rules: state.rules} : {};
@@ -312,7 +312,7 @@ export function question() {
 const posted = (body, signal) =>
   json("/v1/solves", {method: "POST", body, signal, headers: {Prefer: `wait=${WAIT_S}`}});
 
-/** Ask about the board that is shown. */
+/** Solve the current board. */
 export async function submit() {
   if (!state.board) return;
   const signal = newTurn();
@@ -357,7 +357,7 @@ async function followSolve(solve, signal) {
 
 const more = (one, other) => (Number(one ?? 0) > Number(other ?? 0) ? one : other);
 
-/** Never tell less of a job than was told: a service that was started anew has to count again. */
+/** Keep the progress monotonic: a restarted service has to count again. */
 function noLess(before, now) {
   const told = before?.id === now.id ? before.progress : null;
   if (!told) return now;
@@ -370,14 +370,14 @@ function noLess(before, now) {
 
 const COUNTED = /^[1-9]\d*$/;
 
-/** Tell how a solve has ended, and load solutions to show, by a second question if need be. */
+/** Show how a solve ended, and load solutions, by a second question if needed. */
 async function ended(solve, at, signal) {
   say(sentence(solve));
   lookSoon();
   markDay(solve);
   const answer = solve.answer;
   if (!answer || answer.status !== "solved") return;
-  // The rules of a solve that was opened by its address are known as a line alone.
+  // The rules of a solve opened by its address are only known as a line.
   const askable = hasUsualRules(solve) || Object.keys(state.rules).length > 0;
   if (canBeListed() && askable && isQuick(solve)) await askForSolutions(signal).catch(() => {});
   await loadSolutions(at, signal);
@@ -385,7 +385,7 @@ async function ended(solve, at, signal) {
 
 const isQuick = (solve) => (solve.answer?.kernel_s ?? 0) <= QUICK_S;
 
-/** Tell whether the board is known to have solutions, and none of them is there to be shown. */
+/** Return whether the board has solutions, but none is loaded. */
 export const canBeListed = (seen = state) =>
   !lister(seen) && seen.solve?.answer?.status === "solved" && COUNTED.test(seen.solve.answer.count ?? "");
 
@@ -396,7 +396,7 @@ async function askForSolutions(signal) {
   if (!isOver(shown)) await follow(shown, (event, data) => event === "end" && set({shown: data}), signal);
 }
 
-/** Ask for solutions of a board that was only counted, and show them. */
+/** Request solutions of a board that was only counted, and show them. */
 export function showSolutions() {
   const signal = turn.signal;
   return attempt(signal, async () => {
@@ -407,7 +407,7 @@ export function showSolutions() {
   });
 }
 
-/** What was asked about, to be asked otherwise: the board, its rules and its words. */
+/** The board, rules and words of the question, for another ask. */
 const askedAbout = () => {
   const {ask: _ask, deadline_s: _deadline, ...body} = question();
   return body;
@@ -419,11 +419,11 @@ const listingAsk = (name) => {
   return asks.includes("best") ? `best(${most ?? LISTED_BEST})` : `all(${LISTED})`;
 };
 
-/** Say in a sentence what came of a solve. */
+/** Describe the outcome of a solve in a sentence. */
 export function sentence(solve) {
   const answer = solve.answer;
   if (solve.state === "cancelled") return "Cancelled.";
-  if (solve.state === LEFT) return "No longer waited for here. It goes on, because another client wants it.";
+  if (solve.state === LEFT) return "You left this solve. It continues, because another client wants it.";
   if (solve.state === "expired") return "The deadline passed before there was an answer.";
   if (!answer) return solve.reason || "There is no answer.";
   if (answer.status === "unsolvable") return "No solution exists.";
@@ -432,7 +432,7 @@ export function sentence(solve) {
   return `${answer.truncated ? "At least " : ""}${answer.count} ${answer.count === "1" ? "solution" : "solutions"}.`;
 }
 
-/** A day that is solved now is shown so in the calendar. */
+/** Mark a newly solved day in the calendar. */
 function markDay(solve) {
   const status = solve.answer?.status;
   if (!status || !state.board?.date) return;
@@ -489,10 +489,10 @@ export async function stepTo(wanted, {silent = false} = {}) {
   });
 }
 
-/** The state of a solve, on this page alone, that goes on for other clients. */
+/** Local state of a solve that continues for other clients. */
 const LEFT = "left";
 
-/** Stop the solve that runs; what was asked by others goes on. */
+/** Cancel the running solve; it continues if other clients want it. */
 export async function cancel() {
   const solve = state.solve;
   if (!solve || isOver(solve)) return;

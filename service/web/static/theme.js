@@ -1,4 +1,4 @@
-// Dark or light: as the system has it, unless a person has chosen.
+// Dark or light: as the system, unless chosen.
 const CHOSEN = "nightgrid-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -11,7 +11,7 @@ export function applyTheme() {
 
 export function toggleTheme() {
   const wanted = isDark() ? "light" : "dark";
-  // What the system has anyway is not kept, so that the page goes on following it.
+  // A choice equal to the system's is not stored, so that the page keeps following the system.
   if ((wanted === "dark") === dark.matches) localStorage.removeItem(CHOSEN);
   else localStorage.setItem(CHOSEN, wanted);
   applyTheme();

@@ -1,18 +1,18 @@
-// Whether the service answers, and how busy it is: looked at again and again while the page is seen.
+// Whether the service answers, and its load: polled while the page is visible.
 import {json} from "./api.js";
 import {lookAgain, say, set, state} from "./session.js";
 
 const QUEUE_MS = 3000;
-/** The service looks at its queue once a second: what has changed is seen after that. */
+/** The service updates its queue once a second: changes are visible after that. */
 const QUEUE_SOON_MS = 1100;
-/** A service that says nothing for so long does not answer. */
+/** Timeout of the service. */
 const SILENT_MS = 10_000;
 
-/** Take note whether the service answers; a change is said to screen readers. */
+/** Record whether the service answers; announce changes to screen readers. */
 export function answers(now) {
   if (state.away === !now) return;
   set({away: !now});
-  say(now ? "The service answers again." : "The service does not answer. It is asked again.");
+  say(now ? "The service answers again." : "The service does not answer. Retrying.");
 }
 
 async function lookAtQueue() {
@@ -31,7 +31,7 @@ async function lookAtQueue() {
 
 export const lookSoon = () => setTimeout(lookAtQueue, QUEUE_SOON_MS);
 
-/** Look at the queue again and again while the page is seen. */
+/** Poll the queue while the page is visible. */
 export function watchQueue() {
   lookAtQueue();
   const timer = setInterval(lookAtQueue, QUEUE_MS);

@@ -258,7 +258,7 @@ def answering(status: int, text: str) -> RemoteClient:
 @pytest.mark.parametrize(
     ("status", "text", "kind", "told"),
     [
-        (200, "<html>", PermanentError, "is no nightgrid service"),
+        (200, "<html>", PermanentError, "is not a nightgrid service"),
         (404, '{"detail": "none"}', NotThereError, "none"),
         (
             404,

@@ -74,7 +74,7 @@ def test_a_page_whose_service_is_away_says_so_and_goes_on_when_it_is_back(opened
     while job.waiting:
         job.waiting.pop().abort()
     expect(running).to_contain_text("The service does not answer")
-    expect(running).to_contain_text("The page asks again until it does, and goes on then.")
+    expect(running).to_contain_text("The page retries until it does, and then continues.")
     expect(running).not_to_contain_text("so far")
     expect(running).to_contain_text("3 of 8")
     expect(running.get_by_role("button", name="Cancel")).to_be_disabled()

@@ -103,8 +103,8 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{", "This is no JSON: line 1, column 2. It ends too soon."),
-        ('{"sides": [\n"TAP",, "ERD"]}', "This is no JSON: line 2, column 7."),
+        ("{", "This is not JSON: line 1, column 2. It ends too soon."),
+        ('{"sides": [\n"TAP",, "ERD"]}', "This is not JSON: line 2, column 7."),
         ('{"a": 1}', "This JSON holds no board"),
         ('{"sides": ["T1P", "ERD"]}', "expected a letter"),
         ('{"board": ["AB", "C"]}', "expected 2 as in row 0"),
@@ -532,7 +532,7 @@ def test_a_key_is_asked_for_where_the_service_wants_one(opened: Opened) -> None:
 
     page.route("**/v1/**", refuse)
     page.goto("/")
-    page.get_by_label("This service wants an API key").fill("secret")
+    page.get_by_label("This service requires an API key").fill("secret")
     page.get_by_role("button", name="Use it").click()
     ends_at = time.monotonic() + WAIT_MS / 1000
     while "Bearer secret" not in sent:

@@ -1,4 +1,4 @@
-// Grids that are walked with the arrow keys: one cell is in the order of the tab key.
+// Grids with arrow-key navigation (roving tabindex).
 import {useRef, useState} from "../html.js";
 
 const STEPS = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]};
@@ -6,7 +6,7 @@ const STEPS = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDo
 /** The row and column of a cell, from the element that has its place. */
 export const placeOf = (element) => element.closest("[data-at]").dataset.at.split(",").map(Number);
 
-/** Tell where the focus of a grid is and how it moves: `cell(r, c)` has what a cell needs. */
+/** Manage the focus of a grid: `cell(r, c)` returns the attributes of a cell. */
 export function useGrid(rows, columns) {
   const [at, move] = useState([0, 0]);
   const table = useRef(null);
@@ -39,7 +39,7 @@ export function useGrid(rows, columns) {
   return {table, to, onKeyDown, cell};
 }
 
-/** The faults of a board by its cells: "r,c" to what is wrong there. */
+/** The faults of a board by cell: "r,c" to the message. */
 export function byCell(faults) {
   const found = new Map();
   for (const {cells, detail} of faults) for (const cell of cells ?? []) found.set(cell, detail);

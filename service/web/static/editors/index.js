@@ -1,4 +1,4 @@
-// The editors by game. A game without one is written as JSON, with its example to start from.
+// The editors by game. A game without one is edited as JSON, starting from its example.
 import {json} from "./json.js";
 import {letterboxed} from "./letterboxed.js";
 import {pips} from "./pips.js";
@@ -13,12 +13,12 @@ const isObject = (value) => value !== null && typeof value === "object" && !Arra
 const isPips = (value) => isObject(value) && ("dominoes" in value || "regions" in value);
 const allText = (list) => Array.isArray(list) && list.length > 0 && list.every((row) => typeof row === "string");
 
-/** Tell whether several payloads stand in a list; a list of tiles is one board. */
+/** Return whether a list has several payloads; a list of tiles is one board. */
 export const isListOfBoards = (payload) =>
   Array.isArray(payload) && payload.length > 0 &&
   payload.every((one) => isObject(one) && !("layers" in one) && boardsIn(one).length > 0);
 
-/** Tell which boards a payload holds: [{game, level, puzzle}]; [] for none that is known. */
+/** Return the boards of a payload: [{game, level, puzzle}]; [] if none is known. */
 export function boardsIn(payload) {
   if (isPips(payload)) return [{game: "pips", level: null, puzzle: payload}];
   if (allText(payload)) return [{game: "strands", level: null, puzzle: {board: payload}}];

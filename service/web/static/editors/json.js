@@ -1,4 +1,4 @@
-// Boards of a game without an editor of its own: its JSON, with the game's example to start from.
+// Boards of a game without an editor: its JSON, starting from the game's example.
 import {html} from "../html.js";
 import {gameOf, state} from "../session.js";
 

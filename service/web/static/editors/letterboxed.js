@@ -62,8 +62,8 @@ function View({model, change, faults, locked, ready}) {
 
 const Help = () => html`
   <ul class="help">
-    <li>Type the letters of each side; four sides of three letters are usual, and any other number will do.</li>
-    <li>Without a list of words the board is played with English words.</li>
+    <li>Type the letters of each side; four sides of three letters are usual, but any number works.</li>
+    <li>Without a word list, English words are used.</li>
   </ul>`;
 
 export const letterboxed = {empty, fromPuzzle, toPuzzle, check, locate, View, Help};

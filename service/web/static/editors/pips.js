@@ -75,7 +75,7 @@ function check(model) {
     const [r, c] = cell.split(",").map(Number);
     const beside = [[r - 1, c], [r + 1, c], [r, c - 1], [r, c + 1]];
     if (!beside.some((place) => place.join(",") in model.of)) {
-      faults.push({detail: "No domino can lie on a cell by itself.", cells: [cell], soft: true});
+      faults.push({detail: "A single cell cannot hold a domino.", cells: [cell], soft: true});
     }
   }
   const wanted = Math.floor(cells.length / 2);
@@ -85,7 +85,7 @@ function check(model) {
   return faults;
 }
 
-/** Find the cells or the domino that a fault of the service is about: of a region all its cells. */
+/** Find the cells or the domino of a fault; for a region, all its cells. */
 function locate([key, i, part, j], puzzle) {
   if (key === "dominoes") {
     const domino = puzzle?.dominoes?.[Number(i)];
@@ -125,9 +125,9 @@ function Board({model, change, faults, locked}) {
     if (locked) return;
     event.preventDefault();
     event.currentTarget.focus();
-    // A finger would hold every move back from the cells that it moves over.
+    // A touch captures the pointer, so the cells below it would get no events.
     if (event.target.hasPointerCapture(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
-    // A second press on a cell of the same region takes it off the board.
+    // A second press on a cell of the same region removes it.
     brush.current = {with: current === ERASER || of[cell] === current ? undefined : current};
     paint(cell, brush.current.with);
   };
@@ -183,7 +183,7 @@ function Regions({model, change, faults}) {
             <input type="radio" name="region" checked=${i === current} onChange=${() => change({...model, current: i})} aria-label=${`Region ${i + 1}, ${spokenMark(one)}`} />
             <span aria-hidden="true">${markOf(one) || "·"}</span>
           </label>`)}
-        <label class=${classes("swatch", "eraser", current === ERASER && "is-chosen")} title="Take cells off the board">
+        <label class=${classes("swatch", "eraser", current === ERASER && "is-chosen")} title="Remove cells from the board">
           <input type="radio" name="region" checked=${current === ERASER} onChange=${() => change({...model, current: ERASER})} aria-label="Off the board" />
           <span aria-hidden="true">×</span>
         </label>
@@ -205,7 +205,7 @@ function Regions({model, change, faults}) {
     </div>`;
 }
 
-/** A domino as it lies: its pips as dots, or as numbers beyond six. */
+/** A placed domino: its pips as dots, or as numbers beyond six. */
 export function Domino({pips}) {
   const half = (n, x) => (DOTS[n]
     ? DOTS[n].map(([dx, dy], i) => html`<circle key=${i} cx=${x + 4.2 * dx} cy=${10 + 4.2 * dy} r="1.5" />`)
@@ -278,7 +278,7 @@ function View(given) {
 
 const Help = () => html`
   <ul class="help">
-    <li>Choose a region and paint its cells; a second click takes a cell off again.</li>
+    <li>Choose a region and paint its cells; a second click removes a cell.</li>
     <li>Give the region its constraint, then choose the dominoes.</li>
     <li>Keys: arrows to move, <kbd>Space</kbd> to paint, <kbd>1</kbd>–<kbd>9</kbd> for a region.</li>
   </ul>`;

@@ -85,7 +85,7 @@ function Letters({model, change, faults, locked}) {
   const grid = useGrid(rows, columns);
   const wrong = byCell(faults.filter(({field}) => field !== "empty"));
   const traced = new Set((model.spangram ? trace(model, model.spangram) ?? [] : []).map(String));
-  // Keys may come faster than the page is drawn.
+  // Keys may arrive faster than the page is rendered.
   const latest = useRef(model);
   latest.current = model;
   const write = (r, c, typed) => {
@@ -111,7 +111,7 @@ function Letters({model, change, faults, locked}) {
     grid.to(...back);
   };
   const typed = (event, r, c) => {
-    // What stood there before is replaced: the newest letter counts.
+    // The newest letter replaces an earlier one.
     const text = [...event.target.value.replace(/\s/g, "")].filter((letter, i, all) => all.length === 1 || i > 0 || letter !== latest.current.letters[r][c]);
     if (text.length) write(r, c, text.slice(0, 1));
     else event.target.value = latest.current.letters[r][c];
@@ -158,12 +158,12 @@ function View({model, change, faults, locked}) {
 
 const Help = () => html`
   <ul class="help">
-    <li>Type the letters row by row; the next cell follows by itself. A whole board can be pasted.</li>
+    <li>Type the letters row by row; the focus moves to the next cell. A whole board can be pasted.</li>
     <li>The number of theme words narrows the search. A spangram that you know is traced on the board.</li>
     <li>Keys: arrows to move, <kbd>Backspace</kbd> to go back.</li>
   </ul>`;
 
-/** Another number of rows and columns, with the letters that still have a place. */
+/** Resize the board, keeping the letters that still fit. */
 const resize = (model, rows, columns) => ({
   ...model, rows, columns,
   letters: blank(rows, columns).map((row, r) => row.map((_, c) => model.letters[r]?.[c] ?? "")),

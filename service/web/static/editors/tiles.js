@@ -10,7 +10,7 @@ const SHAPES = 5;
 
 const empty = () => ({tiles: Array(TILES).fill("")});
 
-/** Deal a board that may have a solution: every shape stands on an even number of tiles. */
+/** Deal a board that may have a solution: every shape is on an even number of tiles. */
 export function deal(count, random = Math.random) {
   const tiles = Array.from({length: count}, () => []);
   for (const layer of LAYERS) {
@@ -24,7 +24,7 @@ export function deal(count, random = Math.random) {
   return {tiles: tiles.map((tile) => tile.join(" "))};
 }
 
-/** Read our own form, and the one in which the game's page holds a board. */
+/** Parse our own form, and that of the game's page. */
 function fromPuzzle(puzzle) {
   const own = Array.isArray(puzzle?.tiles) ? puzzle.tiles : [];
   const paged = Array.isArray(puzzle?.board) ? puzzle.board.map((tile) => (tile?.layers ?? []).filter((layer) => !layer?.hidden).map((layer) => layer?.id)) : [];

@@ -9,25 +9,25 @@ import {Downloads} from "./downloads.js";
 import {Ranked} from "./ranked.js";
 import {SolutionList} from "./solutions.js";
 
-/** A number of any length, which breaks between its groups of digits. */
+/** A number of any length, which wraps between its groups of digits. */
 function Digits({number}) {
   const groups = grouped(number).split(",");
   return groups.map((group, i) => (i ? html`<span class="comma">,</span><wbr />${group}` : group));
 }
 
-/** Longer numbers are set smaller: 1 to 5, by how many digits there are. */
+/** Longer numbers get a smaller font: 1 to 5, by number of digits. */
 const sizeOf = (number) => Math.min(5, Math.max(1, Math.ceil((String(number).length - 3) / 4)));
 
-/** A clause of the service as a sentence of its own. */
+/** Turn a clause of the service into a sentence. */
 const ended = (clause) => clause.charAt(0).toUpperCase() + clause.slice(1) + (/[.?!]$/.test(clause) ? "" : ".");
 
 function Problems({problem, retried}) {
   if (!problem) return null;
   const said = problem.message === problem.title ? "" : problem.message;
-  // A single fault stands in the sentence already.
+  // A single fault is in the sentence already.
   const errors = problem.errors.length === 1 && said.endsWith(problem.errors[0].detail) ? [] : problem.errors;
   const later = problem.retryAfter ? `Try again in ${duration(problem.retryAfter)}.` : "";
-  const told = [said, later, retried ? "The page asks again until it does." : ""].filter(Boolean);
+  const told = [said, later, retried ? "The page retries until it does." : ""].filter(Boolean);
   return html`
     <div class="problem" role="alert">
       <h2>${problem.title}</h2>
@@ -37,7 +37,7 @@ function Problems({problem, retried}) {
     </div>`;
 }
 
-/** How long it has been, second by second. */
+/** The elapsed time, updated every second. */
 function Since({time}) {
   const [now, tick] = useState(Date.now());
   useEffect(() => {
@@ -47,12 +47,12 @@ function Since({time}) {
   return html`${duration(Math.max(0, Math.round((now - time) / 1000)))}`;
 }
 
-/** What is said of a solve while no worker is ready. */
+/** Text for a solve while no worker is ready. */
 const STARTING = "The workers compile their kernels, which takes some minutes the first time and seconds later on.";
-/** What is said of a solve while the service is away. */
-const AWAY = "The page asks again until it does, and goes on then. What was asked is kept in the lake.";
+/** Text for a solve while the service does not answer. */
+const AWAY = "The page retries until it does, and then continues. The question is stored in the lake.";
 
-/** Where a solve is that has no answer yet. */
+/** The progress of a solve without an answer. */
 function stage({state, place}, {away, starts}) {
   if (away) return "The service does not answer";
   if (state !== "queued") return "Solving";
@@ -67,7 +67,7 @@ function Running({solve, away, starting}) {
   const total = progress?.chunks_total ?? 0;
   const share = total && done ? done / total : null;
   const asked = Date.parse(solve.created_at ?? "");
-  // Before a part has ended, what is left is what was expected, however long it has been.
+  // Until a part has ended, the expected rest is just the estimate.
   const left = done ? progress?.left_s : 0;
   const overdue = (Date.now() - asked) / 1000 > progress?.expected_s;
   return html`
@@ -88,7 +88,7 @@ function Running({solve, away, starting}) {
     </div>`;
 }
 
-/** What the best solution is worth, in words. */
+/** The value of the best solution, in words. */
 function worth({game, rules, answer}) {
   if (answer.value === null || answer.value === undefined) return null;
   const unit = game === "tiles" ? "move" : (rules ?? "").includes("fewest-letters") ? "letter" : "word";
@@ -146,7 +146,7 @@ function Share({solve}) {
       tell(true);
       setTimeout(() => tell(false), 2000);
     } catch {
-      // A browser keeps the clipboard from pages of other machines that come without TLS.
+      // Browsers block the clipboard for remote pages without TLS.
       show(true);
     }
   };
@@ -157,12 +157,12 @@ function Share({solve}) {
   return html`<button class="link" type="button" onClick=${copy}>${done ? "address copied" : "copy the address"}</button>`;
 }
 
-/** What is to be done before there is an answer. */
+/** Instructions before there is an answer. */
 function hint(session) {
   const {busy, board, mode, pasted} = session;
   if (busy) return "Asking…";
   if (board || (mode !== "day" && session.draft && draftOf(session).ready)) return "Not solved yet. Press Solve.";
-  if (mode === "paste" && pasted.trim()) return "What was pasted is no board yet: what is wrong is said beside it.";
+  if (mode === "paste" && pasted.trim()) return "The pasted text is not a board yet: the error is shown next to it.";
   return {day: "Choose a day.", paste: "Paste a payload.", draw: "Draw the board, and press Solve."}[mode];
 }
 

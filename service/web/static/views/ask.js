@@ -1,4 +1,4 @@
-// What is asked about a board, and by which rules, in a compact form that follows the games' own.
+// A compact form for the ask and the rules, built from the games' own lists.
 import {classes, html} from "../html.js";
 import {isOver} from "../api.js";
 import {draftOf, solveDraft} from "../drafts.js";
@@ -80,7 +80,7 @@ export function AskForm() {
   const send = (event) => {
     event.preventDefault();
     if (running) return;
-    // What comes of it stands below the rules, which may be longer than a screen.
+    // The answer is below the rules, which may be longer than a screen.
     event.currentTarget.querySelector(".rules").open = false;
     if (board) submit();
     else solveDraft();
@@ -105,13 +105,13 @@ export function AskForm() {
             <label for="words">words</label>
             <textarea id="words" rows="2" spellcheck=${false} value=${words} aria-describedby="words-help"
               onInput=${(event) => set({words: event.target.value})}></textarea>
-            <p id="words-help">The words to play with, with blanks between. Without any, the board's own or the English lexicon.</p>
+            <p id="words-help">Words to play with, separated by spaces. Without any: the board's own words or the English lexicon.</p>
           </div>`}
         <div class="rule">
           <label for="deadline">deadline</label>
           <input id="deadline" type="number" min="0" step="any" placeholder="none" value=${deadline}
             aria-describedby="deadline-help" onInput=${(event) => set({deadline: event.target.value})} />
-          <p id="deadline-help">Seconds after which an answer is of no use any more.</p>
+          <p id="deadline-help">Seconds after which the job expires.</p>
         </div>
       </details>
     </form>`;

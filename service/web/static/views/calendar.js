@@ -17,7 +17,7 @@ function spoken(date, levels) {
   return `${longDate(date)}, ${many}`;
 }
 
-/** The level of a day that is opened: the present one where the day has it, else the last. */
+/** The level to open for a day: the current one if the day has it, else the last. */
 const referenceOn = (game, date, levels, level) =>
   [game, date, (levels.find((one) => one.level === level) ?? levels.at(-1)).level].filter(Boolean).join("/");
 
@@ -45,12 +45,12 @@ export function Calendar() {
   const [focus, move] = useState(null);
   const [open, unfold] = useState(false);
   const table = useRef(null);
-  // The day that takes the focus once its month is drawn: a key that comes before starts from there.
+  // The day to focus once its month is rendered; earlier keys start from there.
   const next = useRef(null);
   const had = useRef(null);
   const find = (date) => table.current?.querySelector(`[data-date="${date}"]`);
   useEffect(() => {
-    // The first board of a page may come in the middle of a walk, and takes no focus away.
+    // The first board of a page may arrive during keyboard navigation, and must not steal the focus.
     const walks = !had.current && (next.current || table.current?.contains(document.activeElement));
     had.current = board?.date;
     if (walks) return;
@@ -79,7 +79,7 @@ export function Calendar() {
     turn(date.slice(0, 7));
   };
   const onKey = (event) => {
-    // A step starts from the day in focus: a board that arrives meanwhile moves `here` and leaves the focus.
+    // A step starts from the focused day: a board that arrives meanwhile moves `here`, not the focus.
     const from = next.current ?? event.target.dataset?.date ?? here;
     let to = null;
     if (event.key in STEPS) to = dayAfter(from, STEPS[event.key]);
@@ -117,7 +117,7 @@ export function Calendar() {
     </div>`;
 }
 
-/** The day before and the day after the one that is shown, of those that the lake has. */
+/** The previous and next day of the lake. */
 export function neighbours({game, days, board}) {
   const known = days[game] ? [...days[game].keys()].sort() : [];
   const at = known.indexOf(board?.date);

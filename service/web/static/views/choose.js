@@ -1,4 +1,4 @@
-// How a board is chosen: a day of the lake, a payload that is pasted, or a board that is drawn.
+// How a board is chosen: a day of the lake, a pasted payload, or a drawn board.
 import {html, useRef} from "../html.js";
 import {chooseBy, useSession} from "../session.js";
 import {Calendar} from "./calendar.js";

@@ -1,4 +1,4 @@
-// What can be taken along: the picture, the answer with its solutions, its row of the lake.
+// Downloads: the picture, the answer with its solutions, its row of the lake.
 import {html, useState} from "../html.js";
 import {call, json, Problem} from "../api.js";
 import {lister, set, state} from "../session.js";

@@ -1,10 +1,10 @@
-// A board that is made by hand: the editor of its game on the stage, help and size beside it.
+// A board made by hand: the editor of its game on the stage, help and size next to it.
 import {html, useState} from "../html.js";
 import {change, clearDraft, draftOf, edit, showDraft} from "../drafts.js";
 import {editorOf} from "../editors/index.js";
 import {titleOf, useSession} from "../session.js";
 
-/** The faults below a board, each once for its place. */
+/** The faults below a board, one for each place. */
 export function Faults({faults, checking, ready}) {
   const told = [...new Map(faults.map((fault) => [`${fault.pointer ?? ""} ${fault.detail}`, fault])).values()];
   const waiting = told.length === 1 && told[0].field === "start";
@@ -24,7 +24,7 @@ export function Drawing() {
   const editor = editorOf(game);
   if (!game || !draft.model) return null;
   if (mode === "paste" && !(session.draft?.locked && session.draft.game === game)) {
-    return html`<p class="quiet">Paste a payload, and its board is shown here.</p>`;
+    return html`<p class="quiet">Paste a payload to see its board here.</p>`;
   }
   const locked = mode === "paste";
   return html`
@@ -55,7 +55,7 @@ function Size({model, game}) {
     </div>`;
 }
 
-/** A number that counts once it is typed to its end: on the way to 12 the board is not cut to 1. */
+/** A number that applies once typed completely: typing 12 must not cut the board to 1. */
 function Length({name, size, max, take}) {
   const [typed, type] = useState(null);
   const end = () => {
@@ -68,7 +68,7 @@ function Length({name, size, max, take}) {
     </label>`;
 }
 
-/** Leave out what lies beyond the edge of a board that was made smaller. */
+/** Drop everything beyond the edge of a shrunk board. */
 const within = (model) => ({
   ...model,
   of: Object.fromEntries(Object.entries(model.of).filter(([cell]) => {

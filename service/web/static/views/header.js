@@ -1,4 +1,4 @@
-// The name of the page, its games, and the light.
+// The header: title, games, and theme.
 import {html, useEffect, useState} from "../html.js";
 import {openGame, useSession} from "../session.js";
 import {isDark, toggleTheme, watchTheme} from "../theme.js";

@@ -1,4 +1,4 @@
-// The few signs of the page, drawn as lines.
+// The icons of the page, as line drawings.
 import {html} from "../html.js";
 
 const sign = (path) => () => html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d=${path} /></svg>`;

@@ -1,4 +1,4 @@
-// The field for an API key, shown once the service has asked for one.
+// The field for an API key, shown once the service requires one.
 import {html, useState} from "../html.js";
 import {keepKey, key} from "../api.js";
 import {arrive, set} from "../session.js";
@@ -13,7 +13,7 @@ export function KeyForm() {
   };
   return html`
     <form class="key" onSubmit=${send}>
-      <label for="key">This service wants an API key</label>
+      <label for="key">This service requires an API key</label>
       <input id="key" type="password" autocomplete="off" spellcheck=${false} value=${value}
         onInput=${(event) => change(event.target.value)} />
       <button class="button" type="submit">Use it</button>

@@ -1,4 +1,4 @@
-// A payload that is pasted: read at once, its board shown, its faults told where they are.
+// A pasted payload: parsed at once, with its board or its faults.
 import {html, useEffect, useState} from "../html.js";
 import {clearDraft, edit, paste} from "../drafts.js";
 import {boardsIn, editorOf, isListOfBoards} from "../editors/index.js";
@@ -8,21 +8,21 @@ import {set, titleOf, useSession} from "../session.js";
 
 const SHOWN = 60;
 
-/** What is wrong most often, by what stands where JSON breaks and by what stands before it. */
+/** Frequent errors, by the text at the error and before it. */
 const HINTS = [
   [/^$/, "It ends too soon."],
-  [/^['\u2018-\u201f]/, "JSON wants straight double quotes."],
-  [/^[}\]]/, "A comma before it is one too many.", /,\s*$/],
+  [/^['\u2018-\u201f]/, "JSON requires straight double quotes."],
+  [/^[}\]]/, "There is an extra comma before it.", /,\s*$/],
   [/^(None|True|False)\b/, "JSON writes null, true and false."],
   [/^(\/\/|\/\*|#)/, "JSON has no comments."],
-  [/^https?:/, "This is an address: paste what is found there."],
-  [/^</, "This looks like a page of the web: paste the JSON."],
+  [/^https?:/, "This is an address: paste its content."],
+  [/^</, "This looks like a web page: paste the JSON."],
 ];
 
 const hintFor = (before, rest) =>
   HINTS.find(([there, , earlier]) => there.test(rest) && (!earlier || earlier.test(before)))?.[1] ?? "";
 
-/** Say where JSON breaks: by line and column, with the line itself. */
+/** Describe where JSON breaks: line and column, with the line itself. */
 function broken(text) {
   const fault = jsonFault(text);
   const before = text.slice(0, fault).split("\n");
@@ -30,10 +30,10 @@ function broken(text) {
   const line = text.split("\n")[before.length - 1] ?? "";
   const column = before.at(-1).length + 1;
   const from = Math.max(0, column - SHOWN / 2);
-  return {detail: `This is no JSON: line ${before.length}, column ${column}. ${hint}`.trim(), line: line.slice(from, from + SHOWN), at: column - 1 - from};
+  return {detail: `This is not JSON: line ${before.length}, column ${column}. ${hint}`.trim(), line: line.slice(from, from + SHOWN), at: column - 1 - from};
 }
 
-/** Read a text: {boards, payload} or {fault}. */
+/** Parse a text: {boards, payload} or {fault}. */
 function read(text) {
   if (!text.trim()) return {};
   let payload;

@@ -1,10 +1,10 @@
-// A board as the service draws it, in the colours of the page and without its own page around it.
+// A board as drawn by the service, in the colours of the page and without its frame.
 import {html, useLayoutEffect, useMemo, useRef} from "../html.js";
 
 const DROPPED = "script, foreignObject, .page, .title, .caption";
 const RIM = 5;
 
-/** Read an SVG; null for what is none. What could run or load is left out. */
+/** Parse an SVG; null if invalid. Removes everything that could run or load. */
 function read(source) {
   const root = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
   if (root.localName !== "svg") return null;
@@ -17,7 +17,7 @@ function read(source) {
   return root;
 }
 
-/** Tell which features of each tile are left before the walk goes on from its move `upto`. */
+/** Return the features of each tile that are left before move `upto` of the walk. */
 function featuresLeft(puzzle, walk, upto) {
   const left = puzzle.tiles.map((tile) => new Set(tile));
   for (let i = 1; i <= upto; i++) {
@@ -51,7 +51,7 @@ function showSteps(root, {puzzle, solution, upto}) {
   });
 }
 
-/** How many steps a solution has that can be shown one by one; 0 for one that is shown at once. */
+/** The number of steps of a solution that is shown step by step; 0 for others. */
 export function stepsOf(solution) {
   if (Array.isArray(solution?.tiles)) return solution.tiles.length - 1;
   if (Array.isArray(solution?.words) && solution.words.every((word) => typeof word === "string")) {

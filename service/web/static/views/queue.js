@@ -1,4 +1,4 @@
-// A strip that says how busy the service is.
+// A strip with the load of the service.
 import {html} from "../html.js";
 import {duration, grouped} from "../format.js";
 import {useSession} from "../session.js";
@@ -21,6 +21,6 @@ export function QueueStrip() {
             <${Figure} name="oldest">${queue.oldest_s ? duration(queue.oldest_s) : "–"}<//>
             <${Figure} name=${workers === 1 ? "worker" : "workers"}>${queue.state === "starting" ? "starting" : workers ?? "–"}<//>
           </dl>`
-        : html`<p>${away ? "The service does not answer. Asking again…" : queue === undefined ? "Looking at the queue…" : "The queue does not answer."}</p>`}
+        : html`<p>${away ? "The service does not answer. Retrying…" : queue === undefined ? "Reading the queue…" : "The queue does not answer."}</p>`}
     </section>`;
 }

@@ -1,4 +1,4 @@
-// Strands: the covers that were most likely meant, how sure that is, and what spoke for each word.
+// Strands: the covers most likely meant, their confidences, and the evidence for each word.
 import {html, useEffect, useState} from "../html.js";
 import {follow, isOver, json, Problem} from "../api.js";
 import {duration} from "../format.js";
@@ -7,7 +7,7 @@ import {useSession} from "../session.js";
 const SHOWN = 5;
 const TERMS = 3;
 const ALONE = "-alone";
-/** What is said of a ranking whose models are not installed. */
+/** Text for a ranking whose models are not installed. */
 const WITHOUT = "Ranked without the meaning of words and clue: the models are not installed.";
 
 const named = (name) => name.replaceAll("_", " ");
@@ -18,7 +18,7 @@ const strongest = (terms) =>
   Object.entries(terms).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a)).slice(0, TERMS)
     .map(([name, nats]) => `${named(name)} ${nats < 0 ? "−" : "+"}${Math.abs(nats).toFixed(1)}`).join(", ");
 
-/** Ask which covers were meant, and follow the job; `begun` gets it while it is worked. */
+/** Request the covers that were meant, and follow the job; `begun` gets its progress. */
 async function ranked(body, begun, signal) {
   let found = await json("/v1/solves", {method: "POST", body: {...body, ask: "meant"}, signal});
   if (!isOver(found)) {

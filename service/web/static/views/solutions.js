@@ -5,7 +5,7 @@ import {lister, stepTo, useSession} from "../session.js";
 
 const LONG = 90;
 
-/** Write a solution in a line: what stands out, and the rest. Null for one that only a picture shows. */
+/** Format a solution as a line: the highlight, and the rest. Null if only a picture can show it. */
 export function lineOf(solution) {
   const spelled = (entry) => (entry?.parts?.length > 1 ? entry.parts.join("\u2009·\u2009") : entry?.word);
   if (Array.isArray(solution?.theme_words)) {

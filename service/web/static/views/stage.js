@@ -1,4 +1,4 @@
-// The stage: what the board is called, the board itself, and the way through its solutions.
+// The stage: the title of the board, the board itself, and the navigation of its solutions.
 import {classes, html, useEffect, useState} from "../html.js";
 import {grouped} from "../format.js";
 import {canBeListed, chooseDay, lister, showSolutions, solutionCount, stepTo, titleOf, useSession} from "../session.js";
@@ -48,7 +48,7 @@ function Headline({session}) {
     </div>`;
 }
 
-/** Step through the solutions that are stored. */
+/** Step through the stored solutions. */
 function Stepper({session}) {
   const total = solutionCount(session);
   if (!total) return null;
@@ -56,7 +56,7 @@ function Stepper({session}) {
   const of = lister(session).answer.truncated ? `${grouped(total)} listed` : grouped(total);
   return html`
     <div class="stepper" role="group" aria-label="Solutions">
-      <button class="round" type="button" aria-label="Solution before" disabled=${at === 0}
+      <button class="round" type="button" aria-label="Previous solution" disabled=${at === 0}
         onClick=${() => stepTo(at - 1)}><${Back} /></button>
       <p><span class="unseen">Solution </span><b>${grouped(at + 1)}</b> of ${of}</p>
       <button class="round" type="button" aria-label="Next solution" disabled=${at >= total - 1}

@@ -143,7 +143,7 @@ def test_a_folder_of_other_files_is_no_lake_without_a_warning(
     assert (code, err.count("\n")) == (1, 2)
     assert err.startswith(
         f"warning: {others} is not a lake yet, and holds files such as notes.txt: a lake is "
-        "made beside them; --lake or NIGHTGRID_LAKE names another folder\n"
+        "created next to them; --lake or NIGHTGRID_LAKE names another folder\n"
     )
     assert "warning" not in invoke("status", "--lake", "others")[2], "it only reads"
 

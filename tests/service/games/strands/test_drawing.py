@@ -80,7 +80,7 @@ def test_words_are_listed_with_the_spangram_first_by_its_parts() -> None:
     one = Cover(spangram=SMALL_COVER.spangram, theme_words=SMALL_COVER.theme_words[:1], score=0)
     assert list_words(one).plain == "Spangram: HG FE\n1 theme word: ABCD"
     many = Cover(
-        spangram=None, theme_words=tuple(entry("W" * 20, (0, i)) for i in range(7)), score=0
+        spangram=None, theme_words=tuple(entry("W" * (14 + i), (0, i)) for i in range(7)), score=0
     )
     lines = list_words(many).plain.split("\n")
     assert len(lines) > 1

@@ -50,7 +50,7 @@ def test_covers_have_a_confidence_and_say_what_spoke_for_them(invoke: Invoke, wr
     assert f"\n{sentence_of(ALONE)}" in told
     assert "\nRanked without the meaning of words and clue" in told
     assert "Why the first, against the mean of the list (+1: 2.7 times as likely, +2.3: ten" in told
-    assert "the words one by one and how they lie" in told
+    assert "each word, and how the words are placed" in told
     assert "nats" not in told
     assert "\nWhat each of its words adds:\n" in told
     for word in words:

@@ -1,4 +1,4 @@
-"""Keys of the service: shown once, kept as hashes, each with its limits."""
+"""Keys of the service: shown only once, kept as hashes, each with its limits."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_lake_holds_neither_key_nor_secret(lake: Lake, tmp_path: Path):
 
 def test_a_name_is_taken_once_and_free_again_when_it_is_revoked(lake: Lake):
     first = add_key(lake, "alice")
-    with pytest.raises(PermanentError, match="key 'alice' is there already"):
+    with pytest.raises(PermanentError, match="key 'alice' exists already"):
         add_key(lake, "alice")
     revoke_key(lake, "alice")
     assert read_keys(lake) == {}
@@ -121,7 +121,7 @@ def test_the_command_adds_lists_and_revokes(
     code, out, err = invoke("keys", "add", "alice", "--per-minute", "5", *where)
     assert code == 0
     assert find_key(read_keys(Lake.open(where[1])), out.strip()) is not None
-    assert "shown once" in err
+    assert "shown only once" in err
     code, out, _ = invoke("keys", "add", "bob", "--json", *where)
     assert json.loads(out)["key"].startswith("ng_bob_")
     code, out, err = invoke("keys", "list", "--json", *where)
