@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    # Plugs only name the type; whoever reads a lexicon has its arrays already.
+    # Plugs only name the type; code that reads a lexicon has its arrays already.
     import numpy as np
     import numpy.typing as npt
 
