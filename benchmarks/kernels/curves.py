@@ -269,7 +269,14 @@ def main() -> None:
         points = list(curve())
         section.say(f"**{title}**, by {axis}; seconds of kernels on one core:")
         section.table(
-            (axis, "boards", "states, median", "seconds, median", "seconds, worst", f"over {BUDGET_S:g} s"),
+            (
+                axis,
+                "boards",
+                "states, median",
+                "seconds, median",
+                "seconds, worst",
+                f"over {BUDGET_S:g} s",
+            ),
             [
                 (
                     f"{p.size:,}",

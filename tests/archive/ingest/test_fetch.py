@@ -262,6 +262,7 @@ def test_a_source_that_keeps_failing_is_left_alone_and_every_date_reported(
         endpoint.fails(day(number))
     report = fetch(lake, endpoint, first=day(1), last=day(14), now=now)
     assert len(endpoint.asked) == GIVE_UP_AFTER_FAILURES
+    assert endpoint.left == [*range(GIVE_UP_AFTER_FAILURES, 0, -1)]
     assert [f.date for f in report.failed] == [day(n) for n in range(1, 15)]
     assert {f.rule for f in report.failed[GIVE_UP_AFTER_FAILURES:]} == {"not-asked"}
     assert all(failure.transient for failure in report.failed)

@@ -15,8 +15,14 @@ from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.schemas import RAW
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.sources import AnswerKind
-from nightgrid.archive.sources.redirects import RedirectError, check_redirect, place_of
+from nightgrid.archive.sources.redirects import (
+    RedirectError,
+    check_redirect,
+    named_host,
+    place_of,
+)
 from nightgrid.archive.sources.web import HttpSource, Politeness
+from nightgrid.solvers.errors import PermanentError
 from tests.archive.sources.test_sources import BODY, DATE, Reply, Server
 
 
@@ -81,6 +87,12 @@ def test_a_named_host_may_redirect_back_and_not_further(server: Server, other: S
     answer = _source(server, _place(other)).fetch(DATE, None)
     assert (answer.kind, answer.rule) == (AnswerKind.FAILED, "redirects")
     assert answer.message.startswith("a redirect leads to 'third.example'; expected 127.0.0.1:")
+
+
+@pytest.mark.parametrize("text", ["", "a.org/x", "me@a.org", "a b.org", "a!.org", "[::1", "a:x"])
+def test_a_text_that_is_no_host_is_refused(text: str) -> None:
+    with pytest.raises(PermanentError, match="is no host; expected HOST or HOST:PORT"):
+        named_host(text)
 
 
 def test_the_body_of_a_redirect_is_not_read(server: Server) -> None:

@@ -99,6 +99,9 @@ def test_a_payload_comes_with_its_validators(server: Server, source: HttpSource)
     assert path == "/svc/pips/v1/2026-01-02.json"
     assert headers["User-Agent"].startswith("nightgrid/")
     assert "If-None-Match" not in headers
+    for chars, kept in ((512, True), (513, False)):
+        server.replies = [Reply(body=BODY, headers={"ETag": "x" * chars})]
+        assert (source.fetch(DATE, None).etag is not None) is kept
 
 
 def test_validators_make_the_request_conditional(server: Server, source: HttpSource) -> None:
