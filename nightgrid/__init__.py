@@ -52,7 +52,10 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: a worker imports this package, and no door."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "nightgrid.solvers.errors")), name)
+    value = getattr(import_module(_HOMES.get(name, "nightgrid.solvers.errors")), name)
+    # Found without this function from then on.
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,7 @@ import datetime as dt
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from nightgrid.solvers.game_contract import Game
+
+_BUDGET = Budget()
+_GAMES_MAX = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +111,14 @@ def solve(
     the budget runs out first; None is the default budget. Raises PermanentError for an ask, rules
     or words that the game does not have.
     """
-    from nightgrid.solvers.registry import check_ask
-
-    asked = ask if isinstance(ask, Ask) else Ask.parse(ask)
-    check_ask(asked, board.game)
-    bound = _bound(board, rules, words, asked)
+    own_words = getattr(board.puzzle, "dictionary", None) is not None
+    if words is None:
+        asked, bound = _usual(board.game, own_words, ask, rules)
+    else:
+        asked = _asked(board.game, ask)
+        bound = _bound(board.game, own_words, rules, words, asked)
     puzzle = bound.clued(board.puzzle, board.clue)
-    return bound.solve(puzzle, asked, None, budget or Budget())
+    return bound.solve(puzzle, asked, None, budget or _BUDGET)
 
 
 def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
@@ -184,8 +189,27 @@ def _bytes_of(payload: str | PathLike[str] | bytes | Mapping[str, Any]) -> tuple
         raise PermanentError(f"cannot read {str(path)!r:.200}: {error.strerror}") from error
 
 
+def _asked(game: str, ask: str | Ask) -> Ask:
+    from nightgrid.solvers.registry import check_ask
+
+    asked = ask if isinstance(ask, Ask) else Ask.parse(ask)
+    check_ask(asked, game)
+    return asked
+
+
+@lru_cache(_GAMES_MAX)
+def _usual(game: str, own_words: bool, ask: str | Ask, rules: str) -> tuple[Ask, Game[Any, Any]]:
+    """Return what is asked and the game that answers it, the same object for the same question."""
+    asked = _asked(game, ask)
+    return asked, _bound(game, own_words, rules, None, asked)
+
+
 def _bound(
-    board: Board, rules: str, words: str | PathLike[str] | Iterable[str] | None, ask: Ask
+    game: str,
+    own_words: bool,
+    rules: str,
+    words: str | PathLike[str] | Iterable[str] | None,
+    ask: Ask,
 ) -> Game[Any, Any]:
     """Bind a game to its rules, and a word game to its words."""
     from nightgrid.archive.words.binding import bind_game, lexicon_for
@@ -195,13 +219,13 @@ def _bound(
     if ask.kind == "meant":
         if words is not None:
             raise PermanentError(f"{ask} has words of its own; give it none")
-        return bind_game(board.game, rules, ask=ask)
+        return bind_game(game, rules, ask=ask)
     if isinstance(words, (str, PathLike)):
-        return bind_game(board.game, rules, str(words))
+        return bind_game(game, rules, str(words))
     lexicon = None
     if words is not None:
         lexicon = compile_lexicon(read_word_list("\n".join(words).encode("utf-8"), "words"))
-    return bind_game(board.game, rules, lexicon_for(board.game, board.puzzle, lexicon))
+    return bind_game(game, rules, lexicon or lexicon_for(game, own_words=own_words))
 
 
 __all__ = ["Board", "Lake", "draw", "read", "solve"]

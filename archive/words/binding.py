@@ -52,14 +52,15 @@ def bind_game(
     return game_named(name, rules, lexicon, _dictionaries(lake, name))
 
 
-def lexicon_for(name: str, puzzle: Any, lexicon: Lexicon | None = None) -> Lexicon | None:
-    """Choose the lexicon for one puzzle: the one given, else none if it needs none, else the
-    default one of its game: where boards usually bring words, those that such games accept.
+def lexicon_for(name: str, *, own_words: bool) -> Lexicon | None:
+    """Return the lexicon of a board that a person gives none for.
+
+    None if it needs none, as with `own_words`, else the default one of its game: where boards
+    usually bring words, those that such games accept.
     """
     plug = game_plug(name)
-    own_words = plug.own_words and puzzle.dictionary is not None
-    if not plug.words or own_words or lexicon is not None:
-        return lexicon
+    if not plug.words or (plug.own_words and own_words):
+        return None
     from nightgrid.archive.words.lexicons import accepted_lexicon, default_lexicon
 
     return accepted_lexicon() if plug.own_words else default_lexicon()

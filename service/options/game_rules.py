@@ -141,8 +141,11 @@ class GameRules:
         is_meant = ask is not None and ask.kind == "meant"
         if is_meant and self.lexicon is not None:
             raise PermanentError(f"{ask} has words of its own; give it no --lexicon")
-        key = (game, getattr(puzzle, "dictionary", None) is not None, is_meant)
+        own_words = getattr(puzzle, "dictionary", None) is not None
+        key = (game, own_words, is_meant)
         if key not in self._bound:
-            lexicon = None if is_meant else self.lexicon or lexicon_for(game, puzzle, words)
+            given = self.lexicon or words
+            usual = not is_meant and given is None
+            lexicon = lexicon_for(game, own_words=own_words) if usual else given
             self._bound[key] = bind_game(game, line, lexicon, ask=ask)
         return self._bound[key].clued(puzzle, clue), self._bound[key]
