@@ -1,6 +1,6 @@
-"""The plugs of games in the archive, by name, and the game of an input by what it holds.
+"""The archive's plugs of games, by name, and the detection of an input's game.
 
-This floor knows no game but by its plug.
+This floor accesses games only through their plugs.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from nightgrid.solvers.plug import Plugs
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
 
 WORDS_SHOWN = 8
-"""Words that a hint names."""
+"""Most words that a hint names."""
 PLUGS: Plugs[ArchivePlug] = Plugs(__name__, "nightgrid.archive")
 
 
 def has_plug(game: str) -> bool:
-    """Return whether the archive knows a game."""
+    """Return whether the archive has a plug of a game."""
     return game in GAMES and PLUGS.has(game)
 
 
 def archive_plug(game: str) -> ArchivePlug:
-    """Look up what the archive knows of a game. Raises PermanentError for a game without a plug."""
+    """Return the archive's plug of a game. Raises PermanentError if it has none."""
     if not has_plug(game):
         known = ", ".join(filter(PLUGS.has, GAMES))
         raise PermanentError(f"no reader for payloads of {game!r:.40}; expected one of {known}")
@@ -36,17 +36,17 @@ def archive_plug(game: str) -> ArchivePlug:
 
 
 def reader(game: str) -> PayloadReader:
-    """Look up what reads a game's payloads. Raises PermanentError for a game without a plug."""
+    """Return the payload reader of a game. Raises PermanentError for a game without a plug."""
     return archive_plug(game).reader()
 
 
 def ranking_game() -> str | None:
-    """Name the game whose covers are ranked by how likely each was meant; None without one."""
+    """Return the game whose covers are ranked by how likely each was meant, or None."""
     return next((game for game in GAMES if game_plug(game).answers(MEANT)), None)
 
 
 def ranking_plug() -> RankingPlug:
-    """Look up what ranks covers. Raises PermanentError where no game has it."""
+    """Return the plug of the ranker. Raises PermanentError if no game has one."""
     game = ranking_game()
     if game is None:
         raise PermanentError("no game here has ranked covers")
@@ -54,10 +54,10 @@ def ranking_plug() -> RankingPlug:
 
 
 def missing_words_hint(game: Game[Any, Any], official: Any) -> str:
-    """Name the words of an official solution that a game, as it is bound, is not played with.
+    """Name the words of an official solution that a game as bound does not know.
 
-    These are neither in its word list nor made of words there as the rules allow. "" where there is
-    no official solution, or the game has all of its words.
+    They are neither in its word list nor allowed compounds of its words. "" if there is no official
+    solution, or the game knows all of its words.
     """
     if official is None or not game_plug(game.name).words:
         return ""
@@ -79,15 +79,14 @@ def game_found_in(data: bytes, name: str) -> str | None:
 
 
 def game_of(data: bytes) -> str:
-    """Return the game that claims the form of some boards, or the default game."""
+    """Return the game that the form of some boards belongs to, or the default game."""
     return claimed_game(data) or DEFAULT_GAME
 
 
 def claimed_game(data: bytes) -> str | None:
-    """Return the game that claims an input by the form of its boards, or None.
+    """Return the game that the form of an input's boards belongs to, or None.
 
-    A JSON object is the game's that it names, else the one that claims the first member which any
-    claims.
+    A JSON object may name its game; else the first member that a game claims decides.
     """
     text = data.lstrip()
     found: str | None = None

@@ -1,6 +1,6 @@
-"""Generator specs such as `pips:n=1000,seed=7`: how they are read, and the boards that they mean.
+"""Generator specs such as `pips:n=1000,seed=7`: how they are parsed, and their boards.
 
-Board i depends on the spec's options and on i alone, so any slice can be made by itself.
+Board i depends only on the spec's options and on i, so any slice can be generated separately.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from nightgrid.solvers.errors import PermanentError, RuleError
 from nightgrid.solvers.registry import DEFAULT_GAME
 
 SEEDS_PER_STREAM = 2**32
-"""Boards of a game that are drawn one by one: those of one seed are no other's."""
+"""Stride of seeds: boards of different seeds are independent."""
 
 
 class Board(NamedTuple):
-    """One generated board, and what it is drawn from."""
+    """One generated board, and its source."""
 
     puzzle: Any
     level: str | None
@@ -26,7 +26,7 @@ class Board(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
-    """A generator spec, read and checked."""
+    """A parsed and validated generator spec."""
 
     game: str
     boards: int
@@ -35,17 +35,17 @@ class Generated:
     """Everything but n and seed, sorted by name."""
 
     def __str__(self) -> str:
-        """Write the spec in its one canonical form."""
+        """Return the canonical form of the spec."""
         named = (f"{name}={value}" for name, value in self.options)
         return f"{self.game}:{','.join((f'n={self.boards}', *named, f'seed={self.seed}'))}"
 
 
 Make = Callable[[int, int], Iterator[Board]]
-"""Makes the boards from one number to before another; the same whatever slice they are made in."""
+"""Generates the boards from one number to before another, independent of the slicing."""
 
 
 def read_number(name: str, text: str, least: int, most: int) -> int:
-    """Read an option that is a whole number. Raises PermanentError that names the option."""
+    """Parse an option that is a whole number. Raises PermanentError that names the option."""
     if text.isascii() and text.isdecimal() and len(text) <= 12 and least <= int(text) <= most:
         return int(text)
     raise PermanentError(
@@ -54,7 +54,7 @@ def read_number(name: str, text: str, least: int, most: int) -> int:
 
 
 def read_span(name: str, text: str, largest: int = 2**24) -> tuple[int, int]:
-    """Read an option that is a number, or two with a dash between them. Raises as above."""
+    """Parse an option that is a number, or two with a dash between them. Raises as above."""
     least, _, most = text.partition("-")
     first = read_number(name, least, 1, largest)
     last = read_number(name, most or least, 1, largest)
@@ -66,7 +66,7 @@ def read_span(name: str, text: str, largest: int = 2**24) -> tuple[int, int]:
 
 
 def read_share(name: str, text: str) -> float:
-    """Read an option that is a share, 0 to 1. Raises as above."""
+    """Parse an option that is a share, 0 to 1. Raises as above."""
     try:
         value = float(text)
     except ValueError:
@@ -77,7 +77,7 @@ def read_share(name: str, text: str) -> float:
 
 
 def read_choice(name: str, text: str, known: tuple[str, ...]) -> str:
-    """Read an option that is one of some words. Raises as above."""
+    """Parse an option that is one of some words. Raises as above."""
     if text not in known:
         raise PermanentError(
             f"generator spec: {name} is {text!r:.40}; expected one of {', '.join(known)}"
@@ -88,11 +88,11 @@ def read_choice(name: str, text: str, known: tuple[str, ...]) -> str:
 BOARDS_MAX = 10**9
 SEED_MAX = 2**31
 EXAMPLE = f"{DEFAULT_GAME}:n=1000,seed=7"
-"""A spec to show to those who have written none."""
+"""Example of a spec for error messages."""
 
 
 def is_generator_spec(text: str) -> bool:
-    """Return whether a text means to be a generator spec, GAME:NAME=VALUE."""
+    """Return whether a text looks like a generator spec, GAME:NAME=VALUE."""
     game, colon, rest = text.partition(":")
     if not colon or "=" not in rest.partition(",")[0] or not has_plug(game):
         return False
@@ -100,9 +100,9 @@ def is_generator_spec(text: str) -> bool:
 
 
 def read_generator_spec(text: str) -> Generated:
-    """Read `GAME:n=BOARDS,NAME=VALUE,…,seed=SEED`.
+    """Parse `GAME:n=BOARDS,NAME=VALUE,…,seed=SEED`.
 
-    Raises PermanentError that names the option for anything that no board can be made of.
+    Raises PermanentError that names an invalid option.
     """
     game, _, rest = text.partition(":")
     plug = archive_plug(game)
@@ -136,5 +136,5 @@ def read_generator_spec(text: str) -> Generated:
 
 
 def make_boards(spec: Generated, start: int, stop: int) -> Iterator[Board]:
-    """Make boards `start` to `stop - 1`; the same whatever slice they are made in."""
+    """Generate boards `start` to `stop - 1`, independent of the slicing."""
     return archive_plug(spec.game).corpus_maker(spec)(start, stop)

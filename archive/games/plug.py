@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 Edition = Mapping[str, Any]
 """A row of the table of editions."""
 Remark = tuple[Edition, str, str, str]
-"""An edition, the rule that it breaks, the place in its payload, a message."""
+"""An edition, the broken rule, the place in its payload, a message."""
 ALONE_SUFFIX = "-alone"
-"""Ends the name of a ranker without its models."""
+"""Suffix of the name of a ranker without its models."""
 
 
 def ranker_name(weights: str, *, with_models: bool) -> str:
-    """Name what ranks: its weights, and whether its models take part."""
+    """Return the name of a ranker: its weights, and whether it uses its models."""
     return weights if with_models else f"{weights}{ALONE_SUFFIX}"
 
 
 class PayloadReader(Protocol):
-    """A module that reads the payloads of one game."""
+    """A module that parses the payloads of one game."""
 
     GAME: str
     FIRST_DATE: dt.date
@@ -39,46 +39,44 @@ class PayloadReader(Protocol):
     """The levels that every published payload has."""
 
     def read_payload(self, data: bytes, date: dt.date) -> list[Published | Fault]:
-        """Read the payload that stands for a date, in the order of its levels."""
+        """Parse the payload of a date, in the order of its levels."""
 
     def read_puzzles(self, data: bytes, name: str) -> list[Published | Fault]:
-        """Read a payload, or a puzzle by itself; `name` is what the input is called."""
+        """Parse a payload or a bare puzzle; `name` is the input's name."""
 
 
 class RankingPlug(Protocol):
-    """A module that knows what ranks one game's covers by how likely each was meant.
+    """A module about the ranker of one game's covers.
 
     The game itself is bound for the ask `meant` (nightgrid.archive.words.binding).
     """
 
     GAME: str
     ALONE: str
-    """Clause that says that the models took no part."""
+    """Clause that says that the models were not used."""
     MISSES: Mapping[str, str]
-    """Classes of boards whose first cover is not the official one, in the order in which they are
-    looked for: a code for programs and tables, with its phrase for people."""
+    """Classes of boards whose first cover is not the official one, in the order of the checks: a
+    code for programs and tables, with its phrase for people."""
 
     def ranker_here(self) -> str:
-        """Name what ranks on this machine; opens neither vocabulary nor model."""
+        """Return the name of this machine's ranker, without opening vocabulary or model."""
 
     def fitted_until(self, ranker: str) -> str | None:
-        """Name the date of the last board that a ranker's weights were fitted on; None: unknown."""
+        """Return the date of the last board that a ranker's weights were fitted on, if known."""
 
     def measure(
         self, official: Any, covers: Sequence[Mapping[str, Any]]
     ) -> tuple[int | None, str | None]:
-        """Find the place, from 1 on, of an official solution (JSON) among covers, and the miss.
+        """Return the place, from 1, of an official solution (JSON) among covers, and the miss.
 
-        The place is None where it is not listed, the miss, a code of MISSES, None where it is
-        first.
+        The place is None if it is not listed; the miss, a code of MISSES, is None if it is first.
         """
 
 
 class ArchivePlug:
-    """One game in the archive. A game overrides what it has; the rest says that it has none.
+    """One game in the archive. A game overrides what it supports; the defaults support nothing.
 
-    Loading a plug loads neither pyarrow nor anything that solves: its methods import what they
-    need.
+    Loading a plug loads neither pyarrow nor a solver: methods import what they need.
     """
 
     name: str
@@ -86,21 +84,21 @@ class ArchivePlug:
     columns: str
     """Columns of its boards in the puzzles table: see nightgrid.archive.lake.schemas.fields."""
     endpoint: str | None = None
-    """Where a host that publishes several games keeps the payloads of this one; None for a game
-    that is not published day by day."""
+    """Path of the game's payloads on a host that publishes several games; None for a game that is
+    not published day by day."""
     page: str | None = None
-    """Where such a host has the game's page, if the page holds the payload of the day."""
+    """Path of the game's page on such a host, if the page has the payload of the day."""
     ranked: bool = False
-    """Whether official solutions are looked up among those of `best(k)`."""
+    """Whether to look up official solutions among those of `best(k)`."""
     observed: bool = False
-    """Whether payloads say something about other days, which is compared with what these say."""
+    """Whether payloads have facts about other days, which are compared with those days."""
     other_words: str = "--lexicon FILE names another one"
-    """How a person plays with other words than those that lack some of an official solution."""
+    """How to play with other words if the lexicon lacks some of an official solution."""
     corpus_options: tuple[str, ...] | None = None
-    """Options of generator specs beside n and seed; None for a game without a generator."""
+    """Options of generator specs besides n and seed; None for a game without a generator."""
 
     def reader(self) -> PayloadReader:
-        """Return what reads payloads of the game: the module `payload` beside the plug."""
+        """Return the parser of the game's payloads: the module `payload` next to the plug."""
         reader: PayloadReader = beside(self, "payload")
         return reader
 
@@ -111,7 +109,7 @@ class ArchivePlug:
         return puzzles_schema(self.name, self.columns)
 
     def claims_page(self, text: bytes) -> bool:  # noqa: ARG002 - what a game may look at
-        """Return whether an input that is no JSON is a page of this game."""
+        """Return whether an input that is not JSON is a page of this game."""
         return False
 
     def claims_list(self, first: bytes) -> bool:  # noqa: ARG002
@@ -127,18 +125,18 @@ class ArchivePlug:
         return None
 
     def worth(self, game: Game[Any, Any], solution: Any) -> int | None:  # noqa: ARG002
-        """Return what a solution is worth in a game that asks for the fewest of something.
+        """Return the value of a solution in a game that minimises something.
 
         It compares with the `value` of an outcome under the same rules.
         """
         return None
 
     def missing_words(self, game: Game[Any, Any], solution: Any) -> tuple[str, ...]:  # noqa: ARG002
-        """Name the words of an official solution that a game of words is not played with."""
+        """Return the words of an official solution that a word game as bound does not know."""
         return ()
 
     def is_same(self, official: Any, found: Any) -> bool:
-        """Return whether a solution that was found is the official one, in a game with ranks."""
+        """Return whether a found solution equals the official one, in a game with ranks."""
         return bool(official == found)
 
     def remarks(
@@ -146,22 +144,24 @@ class ArchivePlug:
         puzzles: Callable[[], pa.Table],  # noqa: ARG002
         editions: pa.Table,  # noqa: ARG002
     ) -> Iterator[Remark]:
-        """Find contradictions between current editions, by date, in a game that is observed.
+        """Find contradictions between current editions, by date, in a game with facts about other
+        days.
 
-        `editions` are sorted by date, and `puzzles` gives the boards that they name.
+        `editions` are sorted by date, and `puzzles` returns their boards.
         """
         return iter(())
 
     def ranking(self) -> RankingPlug:
-        """Return what ranks covers, in a game that has it: `ranking.plugged` beside the plug."""
+        """Return the ranker's plug, if the game has one: `ranking.plugged` next to the plug."""
         ranks: RankingPlug = beside(self, "ranking.plugged")
         return ranks
 
     def corpus_maker(self, spec: Generated) -> Make:
-        """Check the options of a generator spec, and return what makes its boards.
+        """Validate the options of a generator spec, and return a function that generates its
+        boards.
 
-        That is what `maker` of the module `random_boards` beside the plug returns. Board i depends
-        on the options and on i alone. Raises PermanentError that names the option.
+        It is returned by `maker` of the module `random_boards` next to the plug. Board i depends
+        only on the options and on i. Raises PermanentError that names the option.
         """
         make: Make = beside(self, "random_boards").maker(spec)
         return make

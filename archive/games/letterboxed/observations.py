@@ -1,4 +1,4 @@
-"""What payloads of Letter Boxed say of other days, compared with those days' own editions."""
+"""Facts in payloads of Letter Boxed about other days, compared with those days' own editions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY = dt.timedelta(days=1)
 
 
 def remarks(puzzles: Callable[[], pa.Table], editions: pa.Table) -> Iterator[Remark]:
-    """Find what payloads say wrongly of the day before, and ids that two editions bear."""
+    """Find wrong facts about the previous day, and ids shared by two editions."""
     if editions.column("yesterday").null_count < len(editions):
         boards = puzzles()
         wanted = pc.is_in(boards.column("puzzle_id"), value_set=editions.column("puzzle_id"))
@@ -80,6 +80,6 @@ def _words(edition: Edition) -> list[str] | None:
 
 
 def _form(name: str, texts: Any) -> list[str]:
-    """Write sides or words so that those that are the same are equal: sides in any order."""
+    """Normalise sides or words so that equal ones compare equal: sides in any order."""
     texts = list(map(upper, texts))
     return sorted("".join(sorted(text)) for text in texts) if name == "sides" else texts

@@ -1,9 +1,8 @@
-"""Read Letter Boxed payloads: each ends as a published puzzle or as a fault with its place.
+"""Parse Letter Boxed payloads: each becomes a published puzzle or a fault with its place.
 
 The page sets `window.gameData` to an object; the dated endpoint answers with the same object
-without what the page adds for its visitors. All three are read: the object, a script that sets
-it, a page with such a script. What the page says of the day before is kept as it stands and not
-trusted.
+without the page's additions. All three are accepted: the object, a script that sets it, a page with
+such a script. Its facts about the previous day are stored as they are and not trusted.
 """
 
 from __future__ import annotations
@@ -36,29 +35,29 @@ from nightgrid.solvers.lexicon.spelling import upper
 
 GAME = "letterboxed"
 LEVELS = ("daily",)
-"""A payload holds one puzzle, and does not name it."""
+"""A payload has one puzzle, without a name."""
 FIRST_DATE = dt.date(2018, 12, 17)
-"""The first day that the dated endpoint has."""
+"""The first day of the dated endpoint."""
 SIDES = 4
 SIDE_LETTERS = 3
 """The size of every published board, whose letters are all distinct."""
 MIN_LETTERS = 3
-"""Fewest letters of a word of a published dictionary."""
+"""Fewest letters of a word in a published dictionary."""
 PAR_MAX = SIDES * SIDE_LETTERS
-"""A board with more than one word a letter is not published."""
+"""More words than letters on a board are rejected: such boards are not published."""
 
 ANY_CHAIN = Rules(chains=CHAIN_WORDS_MAX, min_letters=1)
-"""Rules under which a payload's answer has to hold: whether it is the best is another question."""
+"""Rules for validating a payload's answer, whether or not it is the best one."""
 
 _LEVEL = LEVELS[0]
 _OFFICIAL = "ourSolution"
 _YESTERDAY = {"sides": "yesterdaysSides", "solution": "yesterdaysSolution"}
 _YESTERDAY_MAX = 64
-"""Sides or words that are kept of what a payload says of the day before."""
+"""Most sides or words that are kept of a payload's facts about the previous day."""
 
 
 def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
-    """Read the payload of a date, of any if it is None: one puzzle, or what is wrong with it."""
+    """Parse the payload of a date, or of any date if None: one puzzle or its faults."""
     if data.lstrip()[:1] != b"{":
         inner = embedded(data)
         if inner is None and data.lstrip()[:1] == b"<":
@@ -69,11 +68,11 @@ def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
-    """Read a payload, the canonical JSON of a board, or a list of sides.
+    """Parse a payload, the canonical JSON of a board, or a list of sides.
 
-    `name` is what the input is called and ends every fault's message. Unlike `read_payload`, any
-    date, any number of sides and letters and any words will do, and a payload may say nothing but
-    its sides.
+    `name` is the input's name, appended to every fault's message. Unlike `read_payload`, it accepts
+    any date, any number of sides and letters and any words, and a payload with nothing but its
+    sides.
     """
     if data.lstrip()[:1] == b"[":
         return in_input(read_list(data, "sides", "sides", Puzzle.from_json), name)
@@ -101,10 +100,10 @@ def _read_puzzle(obj: Mapping[str, Any], date: dt.date | None, level: str | None
 
 
 def _check_published(puzzle: Puzzle, words: Sequence[str] | None) -> None:
-    """Hold a board to what all published ones have in common.
+    """Validate a board against the common properties of all published ones.
 
-    Of 386,400 words in 332 dictionaries each can be played on its board: a dictionary with a word
-    that cannot is that of another board.
+    All 386,400 words in 332 dictionaries can be played on their boards: a dictionary with a word
+    that cannot be played belongs to another board.
     """
     if len(puzzle.sides) != SIDES or any(len(side) != SIDE_LETTERS for side in puzzle.sides):
         shape = " ".join(str(len(side)) for side in puzzle.sides)
@@ -132,7 +131,7 @@ def _check_published(puzzle: Puzzle, words: Sequence[str] | None) -> None:
 
 
 def _unplayable(word: str, side_of: Mapping[str, int]) -> str:
-    """Explain why a word cannot be played where every letter stands once, or ""."""
+    """Explain why a word cannot be played if every letter occurs once, or ""."""
     letters = upper(word)
     if len(letters) < MIN_LETTERS:
         return f"has fewer than {MIN_LETTERS} letters"
@@ -145,7 +144,7 @@ def _unplayable(word: str, side_of: Mapping[str, int]) -> str:
 
 
 def _official(puzzle: Puzzle, value: Any) -> Chain | None:
-    """Read the official answer, which has to be a solution out of the board's own dictionary."""
+    """Parse the official answer, which has to be a solution from the board's own dictionary."""
     if value is None:
         return None
     if not isinstance(value, list) or not value or not all(isinstance(w, str) for w in value):
@@ -178,7 +177,7 @@ def _par(value: Any) -> int | None:
 
 
 def _yesterday(obj: Mapping[str, Any]) -> str | None:
-    """Keep what the payload says of the edition of the day before, as JSON; None: nothing."""
+    """Return the payload's facts about the previous day's edition as JSON, if any."""
     told = {name: obj[key] for name, key in _YESTERDAY.items() if obj.get(key) is not None}
     if not told:
         return None

@@ -1,4 +1,4 @@
-"""Plug Letter Boxed into the archive."""
+"""The archive's plug of Letter Boxed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 _PAGE_MARK = b"gameData"
-"""What the page calls its payload."""
+"""Marker of the payload in the page."""
 
 
 class LetterBoxedArchivePlug(ArchivePlug):
@@ -31,7 +31,7 @@ class LetterBoxedArchivePlug(ArchivePlug):
     corpus_options = ("sides", "letters", "vowels")
 
     def claims_page(self, text: bytes) -> bool:
-        """Return the page, or its script, by what it calls its payload."""
+        """Recognise the page, or its script, by the name of its payload."""
         return _PAGE_MARK in text
 
     def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
@@ -39,7 +39,7 @@ class LetterBoxedArchivePlug(ArchivePlug):
         return key == "sides"
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:
-        """Check that the chain can be played and takes every letter, whether or not it is best."""
+        """Check that the chain can be played and uses every letter, whether or not it is best."""
         from nightgrid.archive.games.letterboxed.payload import ANY_CHAIN
         from nightgrid.archive.words.binding import lexicon_of
         from nightgrid.solvers.letterboxed.check import TooManyWaysError, check_chain
@@ -53,7 +53,7 @@ class LetterBoxedArchivePlug(ArchivePlug):
         return True
 
     def missing_words(self, game: Game[Any, Any], solution: Any) -> tuple[str, ...]:
-        """Name the words of the chain that are not in the lexicon, if it is played with one."""
+        """Return the words of the chain that are not in the lexicon, if it uses one."""
         from nightgrid.archive.words.binding import lexicon_of
 
         lexicon = lexicon_of(game)
@@ -68,7 +68,7 @@ class LetterBoxedArchivePlug(ArchivePlug):
         return solution.letters if letters else len(solution.words)
 
     def remarks(self, puzzles: Callable[[], pa.Table], editions: pa.Table) -> Iterator[Remark]:
-        """Compare what payloads say of the day before, and their ids."""
+        """Compare payloads' facts about the previous day, and their ids."""
         from nightgrid.archive.games.letterboxed.observations import remarks
 
         return remarks(puzzles, editions)

@@ -1,4 +1,4 @@
-"""Read Pips payloads: every level ends as a published puzzle or as a fault with its place."""
+"""Parse Pips payloads: every level becomes a published puzzle or a fault with its place."""
 
 from __future__ import annotations
 
@@ -30,18 +30,17 @@ LEVELS = ("easy", "medium", "hard")
 FIRST_DATE = dt.date(2025, 8, 18)
 """The day of the first published puzzle."""
 MAX_LEVELS = 16
-"""More puzzles in one payload are refused: published ones have three."""
+"""Further puzzles in one payload are rejected: published ones have three."""
 
 _BOARD_KEYS = ("dominoes", "regions")
 _LEVEL_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
-    """Read the payload that stands for a date, in the order of its levels.
+    """Parse the payload of a date, in the order of its levels.
 
-    A payload that does not say it is for that date is one fault and no puzzle. Otherwise every
-    level is a puzzle or a fault by itself, and so is each of LEVELS that is missing. A document
-    that is not JSON is one fault.
+    A payload for another date is one fault and no puzzle. Otherwise every level is a puzzle or a
+    fault, and so is each missing one of LEVELS. A document that is not JSON is one fault.
     """
     try:
         return _read_payload(read_members(data), date)
@@ -50,10 +49,10 @@ def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
-    """Read a payload, one published puzzle object, or the canonical JSON of one puzzle.
+    """Parse a payload, one published puzzle object, or the canonical JSON of one puzzle.
 
-    `name` is what the input is called and starts every fault's message. Unlike `read_payload`, any
-    date will do, none included, and a payload may lack levels.
+    `name` is the input's name, used in every fault's message. Unlike `read_payload`, it accepts any
+    date or none, and a payload without some of the levels.
     """
     found: list[Published | Fault]
     try:
@@ -133,7 +132,7 @@ def _read_puzzle(
 
 
 def _solution(puzzle: Puzzle, value: Mapping[str, Any], place: str) -> Solution | None:
-    """Read and check the official solution: entry i holds the cells of dominoes[i]."""
+    """Parse and check the official solution: entry i has the cells of dominoes[i]."""
     entries = value.get("solution")
     if entries is None:
         return None

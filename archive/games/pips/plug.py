@@ -1,4 +1,4 @@
-"""Plug Pips into the archive."""
+"""The archive's plug of Pips."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MEMBERS = ("easy", "medium", "hard", "regions", "dominoes")
 class PipsArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug.
 
-    As the first of all games it is meant where no game claims an input.
+    As the first game it is the default if no game recognises an input.
     """
 
     name = "pips"
@@ -22,9 +22,9 @@ class PipsArchivePlug(ArchivePlug):
         "cell_row int32[], cell_col int32[], cell_region int32[], region_type uint8[], "
         "region_target int64[], domino_a int32[], domino_b int32[]"
     )
-    """cell_* run over the board's cells (sorted by row, then column), region_* over its regions
-    (codes of nightgrid.solvers.pips.puzzle.REGION_TYPES; target 0 where there is none), domino_*
-    over its dominoes; `size` is the number of dominoes."""
+    """cell_* list the board's cells (sorted by row, then column), region_* its regions (codes of
+    nightgrid.solvers.pips.puzzle.REGION_TYPES; target 0 if there is none), domino_* its dominoes;
+    `size` is the number of dominoes."""
     endpoint = "/svc/pips/v1"
     corpus_options = ("mix", "dominoes", "rows", "unconstrained", "max_pip", "duplicates")
 

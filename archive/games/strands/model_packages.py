@@ -1,6 +1,6 @@
-"""Packages of models: those that carry a model's files, and those that read them.
+"""Packages of models: those that contain a model's files, and their readers.
 
-The former declare frameworks of which nothing is needed here, and are installed with `--no-deps`
+The former depend on frameworks that are not needed here, and are installed with `--no-deps`
 (docs/how-to/rank-covers.md).
 """
 
@@ -15,15 +15,15 @@ READERS = ("gguf", "safetensors", "tokenizers")
 
 
 def has_package(package: str) -> bool:
-    """Return whether a package of a model is installed, by its import name, and what reads it."""
+    """Return whether a model's package, by its import name, and its readers are installed."""
     return all(importlib.util.find_spec(name) is not None for name in (package, *READERS))
 
 
 def package_folder(package: str, distribution: str, model: str) -> Path:
     """Find the folder of an installed package without importing it.
 
-    Raises PermanentError where it is not installed: `model` is what the sentence calls it, and
-    `distribution` is what it is installed by.
+    Raises PermanentError if it is not installed: `model` is its name in the message, and
+    `distribution` is what to install.
     """
     found = importlib.util.find_spec(package)
     if not has_package(package) or found is None or found.submodule_search_locations is None:

@@ -1,4 +1,4 @@
-"""Read Strands payloads: each ends as a published puzzle or as a fault with its place.
+"""Parse Strands payloads: each becomes a published puzzle or a fault with its place.
 
 Two versions exist. The older one has neither `themeWords` nor `spangramCoords`: its theme words are
 the keys of `themeCoords`, and its spangram lies on the cells that they leave. In the newer one any
@@ -39,7 +39,7 @@ from nightgrid.solvers.strands.solution import Cover, Entry
 
 GAME = "strands"
 LEVELS = ("daily",)
-"""A payload holds one puzzle, and does not name it."""
+"""A payload has one puzzle, without a name."""
 FIRST_DATE = dt.date(2024, 3, 4)
 """The day of the first published puzzle."""
 ROWS = 8
@@ -52,9 +52,9 @@ _OFFICIAL = ("spangram", "themeWords", "themeCoords", "spangramCoords")
 
 
 def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
-    """Read the payload of a date, of any if it is None: one puzzle, or what is wrong with it.
+    """Parse the payload of a date, or of any date if None: one puzzle or its faults.
 
-    An XML document, the older endpoint's answer for a date that it does not have, is one fault.
+    An XML document, the older endpoint's answer for a missing date, is one fault.
     """
     if data.lstrip()[:1] == b"<":
         message = "expected a JSON object, got XML: there is no puzzle for this date"
@@ -63,10 +63,10 @@ def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
-    """Read a payload, the canonical JSON of a board, or a list of rows.
+    """Parse a payload, the canonical JSON of a board, or a list of rows.
 
-    `name` is what the input is called and ends every fault's message. Unlike `read_payload`, any
-    date and any size will do, and a payload may say nothing but its board.
+    `name` is the input's name, appended to every fault's message. Unlike `read_payload`, it accepts
+    any date and any size, and a payload with nothing but its board.
     """
     if data.lstrip()[:1] == b"[":
         return in_input(read_list(data, "rows", "board", _lettered), name)
@@ -101,7 +101,7 @@ def _read_puzzle(obj: Mapping[str, Any], date: dt.date | None, level: str | None
 
 
 def _lettered(obj: Mapping[str, Any]) -> Puzzle:
-    """Read a board of letters. Searches take any character; what is sent has none but letters."""
+    """Parse a board of letters. Searches accept any character, submitted boards do not."""
     board = Puzzle.from_json(obj)
     key = next(key for key in BOARD_KEYS if obj.get(key) is not None)
     faults = Faults()
@@ -114,9 +114,9 @@ def _lettered(obj: Mapping[str, Any]) -> Puzzle:
 
 
 class _Official:
-    """What a payload says about its answer, checked against the board and against itself.
+    """A payload's answer, checked against the board and against itself.
 
-    Raises InvalidPuzzleError for whatever contradicts the board, the rules or another field.
+    Raises InvalidPuzzleError for any contradiction with the board, the rules or another field.
     """
 
     def __init__(self, board: Puzzle, obj: Mapping[str, Any]) -> None:
@@ -143,7 +143,7 @@ class _Official:
             self.paths[self.spangram] = path
 
     def cover(self) -> Cover | None:
-        """Make the official answer; None where the payload does not name all of its words."""
+        """Return the official answer; None if the payload does not name all of its words."""
         if self.spangram is None or self.theme_words is None:
             return None
         self._check_letters(self.spangram, self.theme_words)
@@ -193,10 +193,10 @@ class _Official:
         return words
 
     def _first_solutions(self, value: Any) -> tuple[str, ...] | None:
-        """Take the theme words from the list of accepted words, which may begin with them.
+        """Find the theme words in the list of accepted words, which may start with them.
 
         The spangram follows them there. In other payloads the list is in alphabetical order, so
-        that only words which use up the board count.
+        only words that use up the board count.
         """
         if self.spangram is None or not isinstance(value, list) or self.spangram not in value:
             return None
@@ -210,7 +210,7 @@ class _Official:
         return Counter("".join(self._board.board))
 
     def _path(self, value: Any, word: str, place: str) -> Path:
-        """Read the cells of a word: king's moves that spell it, on cells no other word has."""
+        """Parse the cells of a word: king's moves that spell it, on cells no other word has."""
         if not isinstance(value, list):
             raise InvalidPuzzleError("not-a-list", place, "expected a list of cells")
         if len(value) != len(word):
@@ -300,7 +300,7 @@ def _theme_coords(value: Any) -> dict[str, Any] | None:
 
 
 def _word(value: Any, place: str) -> str | None:
-    """Read a word as it stands on a board: capitals without spaces. Null is no word."""
+    """Parse a word as on a board: capitals without spaces. Null means no word."""
     if value is None:
         return None
     word = text(value, place)

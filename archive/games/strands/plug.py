@@ -1,4 +1,4 @@
-"""Plug Strands into the archive."""
+"""The archive's plug of Strands."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class StrandsArchivePlug(ArchivePlug):
 
     name = "strands"
     columns = "row_count int32, column_count int32, letter int32[], theme_word_count int32"
-    """`letter` holds the code point of each cell, row by row; theme_word_count is -1 where the
-    number of words beside the spangram is not known; `size` is the number of cells."""
+    """`letter` has the code point of each cell, row by row; theme_word_count is -1 if the number of
+    words without the spangram is unknown; `size` is the number of cells."""
     endpoint = "/svc/strands/v2"
     ranked = True
     other_words = (
@@ -24,17 +24,17 @@ class StrandsArchivePlug(ArchivePlug):
     corpus_options = ()
 
     def claims_list(self, first: bytes) -> bool:
-        """Recognise a board by its rows, which are texts."""
+        """Recognise a board by its rows, which are strings."""
         return first not in (b"{", b"[")
 
     def claims_member(self, key: str | None, value: Any) -> bool:
-        """Recognise a payload by its board, and a board by its rows, which are no objects."""
+        """Recognise a payload by its board, and a board by its rows, which are not objects."""
         if key == "board":
             return not isinstance(value, list) or not any(isinstance(row, dict) for row in value)
         return key == "startingBoard"
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:
-        """Check that the words cover the board, however those lie that are not placed."""
+        """Check that the words cover the board; words without cells may be anywhere."""
         from nightgrid.solvers.strands.check import check_cover
         from nightgrid.solvers.strands.placing import TooManySteps, place_words
         from nightgrid.solvers.strands.rules import Rules
@@ -61,10 +61,10 @@ class StrandsArchivePlug(ArchivePlug):
         return None if len(covers) > 1 or rules.crossing else False
 
     def missing_words(self, game: Game[Any, Any], solution: Any) -> tuple[str, ...]:
-        """Name the words of the cover that are neither words nor compounds that the rules allow.
+        """Return the words of the cover that are neither words nor allowed compounds.
 
-        Theme words may be compounds only where they touch two opposite sides, which is left open
-        here: one that could be a compound is not named.
+        Theme words may be compounds only if they touch two opposite sides, which is not checked
+        here: a word that could be a compound is not returned.
         """
         from nightgrid.archive.words.binding import lexicon_of
         from nightgrid.solvers.strands.rules import Rules
@@ -95,7 +95,7 @@ class StrandsArchivePlug(ArchivePlug):
         )
 
     def is_same(self, official: Any, found: Any) -> bool:
-        """Compare words and cells, and of words that are not placed the words alone."""
+        """Compare words and cells, or only the words of those without cells."""
         words = {entry.word for entry in found.entries}
         return len(official.entries) == len(found.entries) and all(
             (entry.word, entry.cells) in found.identity if entry.path else entry.word in words

@@ -1,4 +1,4 @@
-"""Themes of the project's own, and boards of Strands made from them: `strands:n=1000,seed=7`."""
+"""The project's own themes, and boards of Strands made from them: `strands:n=1000,seed=7`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.solution import Cover
 
 BOARDS_A_SEED = 100_000
-"""The layouts of a seed have numbers of their own, as long as there are no more of them."""
+"""Stride of layout numbers: as long as a seed has no more boards, they are independent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theme:
-    """The words of a board. `parts` are those of which the spangram is run together."""
+    """The words of a board. `parts` are the words that the spangram is joined from."""
 
     clue: str
     parts: tuple[str, ...]
     theme_words: tuple[str, ...]
     coordinates: bool = True
-    """Whether the payload says where the words lie; published ones do not always."""
+    """Whether the payload has the cells of the words; published ones do not always."""
 
 
 THEMES = (
@@ -58,7 +58,7 @@ THEMES = (
 
 
 def strands_payload(date: dt.date, seed: int, number: int) -> dict[str, Any]:
-    """Lay the theme whose turn it is, as the payload of a date."""
+    """Lay out the next theme in turn, as the payload of a date."""
     theme = THEMES[number % len(THEMES)]
     puzzle, cover = strands_board(seed, number)
     value = to_payload(date, puzzle, cover, theme.clue)
@@ -66,13 +66,13 @@ def strands_payload(date: dt.date, seed: int, number: int) -> dict[str, Any]:
 
 
 def strands_board(seed: int, number: int) -> tuple[Puzzle, Cover]:
-    """Lay the theme whose turn it is for board `number` of a seed."""
+    """Lay out the next theme in turn for board `number` of a seed."""
     theme = THEMES[number % len(THEMES)]
     return generate("".join(theme.parts), theme.theme_words, seed * BOARDS_A_SEED + number)
 
 
 def maker(spec: Generated) -> Make:
-    """Lay the themes in turn."""
+    """Lay out the themes in turn."""
 
     def make(start: int, stop: int) -> Iterator[Board]:
         return (Board(strands_board(spec.seed, i)[0], None) for i in range(start, stop))

@@ -1,8 +1,8 @@
-"""Read boards of Tiles: the form in which the game's page holds them in memory, and our own JSON.
+"""Parse boards of Tiles: the form in which the game's page holds them in memory, and our own JSON.
 
-The page makes a board in the browser at every start, so that no payload has a date. In memory it is
+The page generates a board in the browser at every start, so payloads have no dates. In memory it is
 `{"board": [{"layers": [{"id": "A3", "hidden": false}, ...]}, ...]}`, one object a tile. A hidden
-layer is a feature that the player has deleted: it does not belong to the tile any more.
+layer is a feature that the player has deleted: it no longer belongs to the tile.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from nightgrid.solvers.tiles.puzzle import Puzzle
 GAME = "tiles"
 LEVELS: tuple[str, ...] = ()
 FIRST_DATE = dt.date(2019, 6, 1)
-"""No payload has a date; the game was introduced in 2019."""
+"""Payloads have no dates; the game was introduced in 2019."""
 
 _PAGE_KEY = "board"
 _OWN_KEY = "tiles"
 
 
 def read_payload(data: bytes, date: dt.date) -> list[Published | Fault]:
-    """Return the fault of a page on which no date has a payload."""
+    """Return a fault: the page has no payload for any date."""
     del data
     message = f"no board of Tiles is published for {date} or any date: the page makes its own"
     return [input_fault("no-dated-payload", message)]
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
-    """Read one board: the page's `board`, our own `tiles`, or the list in either by itself.
+    """Parse one board: the page's `board`, our own `tiles`, or the bare list in either.
 
-    `name` is what the input is called and ends every fault's message.
+    `name` is the input's name, appended to every fault's message.
     """
     return in_input(_read(data), name)
 
 
 def _read(data: bytes) -> list[Published | Fault]:
-    # A list by itself is read as the value of the key that it would stand under.
+    # A bare list is parsed as the value of the key that it would have.
     wrapped = _wrapped(data)
     try:
         keyed = read_members(wrapped)
@@ -103,7 +103,7 @@ def _page_board(board: Any) -> Puzzle:
 
 
 def _of_page(error: InvalidPuzzleError) -> InvalidPuzzleError:
-    """Return an error that names its place in the page's form, not in ours."""
+    """Convert the place of an error to the page's form."""
     place = error.place.replace(_OWN_KEY, _PAGE_KEY, 1)
     return InvalidPuzzleError(error.rule, place, error.detail)
 

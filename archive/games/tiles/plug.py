@@ -1,4 +1,4 @@
-"""Plug Tiles into the archive. No day has a payload: the game's page makes its boards."""
+"""The archive's plug of Tiles. No day has a payload: the game's page generates its boards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TilesArchivePlug(ArchivePlug):
 
     name = "tiles"
     columns = "feature int32[], tile_size int32[], name_letter int32[], name_size int32[]"
-    """`feature` holds the features of each tile in turn, as numbers in order of first appearance,
+    """`feature` has the features of each tile in turn, as numbers in order of first appearance,
     `tile_size` how many each tile has. The names of features follow in the same order:
     `name_letter` has their code points, `name_size` how many letters each has. `size` is the number
     of tiles."""

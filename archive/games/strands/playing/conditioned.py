@@ -1,4 +1,4 @@
-"""A board given the answers so far: only the pieces that agree are searched and ranked."""
+"""A board under the answers so far: only pieces that agree are searched and ranked."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ NOTHING_HEARD = Known(answers={}, cells={}, hints=())
 def open_play(
     ranker: Ranker, puzzle: Puzzle, clue: str | None, budget: Budget | None = None
 ) -> Play:
-    """Begin to play a board: rank its covers, and search again where answers leave few of them.
+    """Start playing a board: rank its covers, and search again when answers leave few of them.
 
-    The budget is that of each ranking. Raises what Ranker.rank raises, as hearing an answer does.
+    The budget applies to each ranking. Raises what Ranker.rank raises, as hearing an answer does.
     """
     budget = budget or Budget()
     with timed(budget) as own:
@@ -44,7 +44,7 @@ def open_play(
 def ranked_under(
     ranker: Ranker, board: RankedBoard, clue: str | None, known: Known, budget: Budget | None = None
 ) -> list[Possible]:
-    """Rank the covers of a board that may agree with what was heard."""
+    """Rank the covers of a board that agree with the answers so far."""
     told = board if known == NOTHING_HEARD else conditioned(board, known, ranker.vocabulary)
     ranked = ranker.rank_pieces(told, clue, budget=budget)
     return [
@@ -58,7 +58,7 @@ def possible_of(
     vocabulary: Vocabulary,
     roles: Mapping[str, float] | None = None,
 ) -> Possible:
-    """Write a ranked cover as what the game may have."""
+    """Convert a ranked cover into a possible answer."""
     found, lexicon = board.found, vocabulary.lexicon
     cells, spans = {}, set()
     for kind, row in cover.scored.pieces:
@@ -78,10 +78,10 @@ def possible_of(
 
 
 def role_chances(ranker: Ranker, board: RankedBoard, cover: RankedCover) -> dict[str, float]:
-    """Return each word of a cover that may be its spangram the probability that it is.
+    """Return the probability of each word of a cover to be its spangram.
 
-    The score of the search adds up over words. So it gives the odds of two choices of the spangram:
-    of each word what it adds as the spangram less what it adds as a theme word. A compound is no
+    The score of the search adds up over words. So the odds of two choices of the spangram follow
+    from each word's score as the spangram minus its score as a theme word. A compound is never a
     theme word.
     """
     if cover.scored.spangram[0] == "compound":
@@ -98,11 +98,11 @@ def role_chances(ranker: Ranker, board: RankedBoard, cover: RankedCover) -> dict
 
 
 def conditioned(board: RankedBoard, known: Known, vocabulary: Vocabulary) -> RankedBoard:
-    """Leave the pieces of a board that may lie on it after what was heard.
+    """Keep the pieces of a board that may be on it, given the answers so far.
 
-    Words that are not in the list are gone, and so is every piece that shares cells with a found
-    word or a hint without lying on just these. What is left may still have covers that disagree,
-    where a found word may lie in several places: Play looks at them.
+    Words that are not in the list are dropped, and so is every piece that shares cells with a found
+    word or a hint without having exactly these cells. The rest may still have covers that disagree,
+    if a found word may be in several places: Play checks them.
     """
     words, compounds = board.found.words, board.found.compounds
     keeps_word, keeps_compound = _on_cells(words, known), _on_cells(compounds, known)
@@ -132,7 +132,7 @@ def conditioned(board: RankedBoard, known: Known, vocabulary: Vocabulary) -> Ran
 
 
 def _on_cells(pieces: Pieces, known: Known) -> Flags:
-    """Return which pieces lie on the very cells of each found word and hint, or on none of them."""
+    """Return which pieces have exactly the cells of each found word and hint, or none of them."""
     keeps = np.ones(len(pieces), np.bool_)
     for at in {*known.cells.values(), *known.hints}:
         keeps &= _lies_on(pieces, at) | ((_masks(pieces) & _mask(at)) == 0)
@@ -145,7 +145,7 @@ def _lies_on(pieces: Pieces, cells: frozenset[int]) -> Flags:
 
 
 def _masks(pieces: Pieces) -> npt.NDArray[np.uint64]:
-    # Boards that are ranked have at most 63 cells.
+    # Ranked boards have at most 63 cells.
     masks: npt.NDArray[np.uint64] = pieces.cells << pieces.low.astype(np.uint64)
     return masks
 

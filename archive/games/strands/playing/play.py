@@ -1,10 +1,10 @@
-"""Play a board: propose a word, hear what it is, and think again.
+"""Play a board: propose a word, receive the answer, and update.
 
-What is known is a list of covers with probabilities, and of each cover how likely each of its
-words is the spangram. Chances are the posterior over this list given all answers: Bayes' rule.
-Where little probability is left, the covers of the board are searched and ranked again under
-everything that was heard. That gives a new list with new probabilities. It is no posterior of the
-first list: the ranking does not know the answers, it only ranks covers that agree with them.
+The state is a list of covers with probabilities, and for each cover the probability of each word to
+be the spangram. Chances are the posterior over this list given all answers, by Bayes' rule. When
+little probability is left, the covers of the board are searched and ranked again under all answers.
+That gives a new list with new probabilities, not a posterior of the first list: the ranking does
+not know the answers, it only ranks covers that agree with them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Answer = Literal["theme word", "spangram", "not in the list"]
-"""What the game says of a guess."""
+"""The game's answer to a guess."""
 WRONG: Answer = "not in the list"
 WRONG_A_HINT = 3
-"""So many words that are not in the list earn a hint."""
+"""Number of words not in the list that earn a hint."""
 HINT_BELOW = 0.5
-"""An earned hint is taken when no word is as likely as this: the next guess is then more likely
-wrong than right. It was not fitted."""
+"""An earned hint is taken if no word is as likely as this: the next guess is then more likely wrong
+than right. It was not fitted."""
 SEARCH_BELOW = 0.1
 """Covers are searched again when those that agree had together less than this probability.
 
@@ -29,8 +29,8 @@ By Bayes' rule a share of 0.02 that is not listed weighs, against 0.1 that is le
 six; below that it may be the likelier one. It was not fitted: a search takes about a second, and a
 larger number searches after more answers."""
 ROLE_ERROR = 0.02
-"""Probability that scores say nothing of which word is the spangram: each word that may be it is
-then as likely as the others. So no answer removes a cover with the right words that span."""
+"""Probability that scores are uninformative about the spangram: each word that may be it is then
+equally likely. So no answer removes a cover with the right spanning words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +41,11 @@ class Possible:
     theme_words: frozenset[str]
     probability: float
     cells: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    """Where words lie, by word; a word that is not named may lie anywhere."""
+    """Cells of words; a word without an entry may be anywhere."""
     spans: frozenset[str] | None = None
     """Words that touch two opposite sides, each of which may be the spangram; None: any may."""
     roles: Mapping[str, float] = field(default_factory=dict)
-    """How likely each word is the spangram, by the scores: they sum to 1. Empty: `spangram` is."""
+    """Probability of each word to be the spangram, by scores; sums to 1. Empty: `spangram` is."""
 
     @property
     def words(self) -> frozenset[str]:
@@ -53,9 +53,7 @@ class Possible:
         return self.theme_words | {self.spangram}
 
     def role_chances(self) -> dict[str, float]:
-        """Return each word that may be the spangram the probability that it is, if this cover was
-        meant.
-        """
+        """Return the probability of each word to be the spangram, if this cover was meant."""
         may = self.words if self.spans is None else self.spans | {self.spangram}
         told = self.roles or {self.spangram: 1.0}
         return {
@@ -64,7 +62,7 @@ class Possible:
         }
 
     def spangrams_given(self, answers: Mapping[str, Answer]) -> dict[str, float]:
-        """Return each spangram with which the game would give all these answers its probability.
+        """Return the probability of each spangram that is consistent with all these answers.
 
         They sum to the probability of the answers if this cover was meant.
         """
@@ -80,16 +78,16 @@ class Possible:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """Everything that was heard of a board."""
+    """All answers about a board so far."""
 
     answers: Mapping[str, Answer]
     cells: Mapping[str, frozenset[int]]
-    """Where words of the list lie, as far as that is known."""
+    """Cells of words of the list, as far as known."""
     hints: tuple[frozenset[int], ...]
     """Cells of one word each."""
 
     def agrees(self, cover: Possible) -> bool:
-        """Return whether a cover agrees with it."""
+        """Return whether a cover agrees with the answers."""
         return (
             bool(cover.spangrams_given(self.answers))
             and all(cover.cells.get(word, at) == at for word, at in self.cells.items())
@@ -99,7 +97,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """A word that is proposed."""
+    """A proposed word."""
 
     word: str
     chance: float
@@ -107,20 +105,20 @@ class Guess:
     spangram_chance: float
     """Probability that it is the spangram."""
     cells: frozenset[int]
-    """Where it lies in the likeliest cover that has it; empty where that is not known."""
+    """Its cells in the likeliest cover that has it; empty if unknown."""
 
     @property
     def role(self) -> str:
-        """What it is more likely to be, if it is in the list."""
+        """Its more likely role, if it is in the list."""
         return "spangram" if 2 * self.spangram_chance > self.chance else "theme word"
 
 
 Search = Callable[[Known], Sequence[Possible]]
-"""Lists covers of the board that agree with what was heard."""
+"""Lists covers of the board that agree with the answers so far."""
 
 
 class Play:
-    """One board while it is played."""
+    """One board while it is being played."""
 
     def __init__(self, covers: Sequence[Possible], search: Search | None = None) -> None:
         self.covers = list(covers)
@@ -132,12 +130,12 @@ class Play:
 
     @property
     def known(self) -> Known:
-        """Everything that was heard."""
+        """All answers so far."""
         return Known(answers=dict(self.heard), cells=dict(self.cells), hints=tuple(self.hints))
 
     @property
     def is_solved(self) -> bool:
-        """Whether every word of a cover that is left has been found."""
+        """Whether every word of a remaining cover has been found."""
         right = set(self.found)
         return any(cover.words <= right for cover in self.covers)
 
@@ -148,7 +146,7 @@ class Play:
 
     @property
     def wrong_count(self) -> int:
-        """How many guesses were in no list."""
+        """How many guesses were not in the list."""
         return sum(answer == WRONG for answer in self.heard.values())
 
     @property
@@ -162,7 +160,7 @@ class Play:
         return self.wrong_count // WRONG_A_HINT - len(self.hints)
 
     def chances(self) -> dict[str, float]:
-        """Return the probability of each word not guessed that it is on the board's list."""
+        """Return the probability of each word not guessed to be on the board's list."""
         weights = self._weights()
         total = sum(weights)
         chances: dict[str, float] = {}
@@ -182,12 +180,12 @@ class Play:
         return sum(given) / total if total else 0.0
 
     def guess(self) -> str | None:
-        """Choose the likeliest word, of equal ones the first by letters; None without any."""
+        """Return the likeliest word, the alphabetically first of equals; None without any."""
         chances = self.chances()
         return min(chances, key=lambda word: (-chances[word], word)) if chances else None
 
     def proposal(self) -> Guess | None:
-        """Choose the likeliest word, and say what it may be and where it lies."""
+        """Return the likeliest word, with its role and its cells."""
         word = self.guess()
         if word is None:
             return None
@@ -202,7 +200,7 @@ class Play:
         )
 
     def _weights(self) -> list[float]:
-        """Weigh each cover: its probability times that of all answers if it was meant."""
+        """Return each cover's weight: its probability times that of the answers given it."""
         return [
             cover.probability * sum(cover.spangrams_given(self.heard).values())
             for cover in self.covers
@@ -210,20 +208,20 @@ class Play:
 
     @property
     def wants_hint(self) -> bool:
-        """Whether a hint is earned and says more than a guess."""
+        """Whether a hint is earned and more informative than a guess."""
         if self.hints_earned < 1:
             return False
         return max(self.chances().values(), default=0.0) < HINT_BELOW
 
     def hear(self, word: str, answer: Answer, cells: frozenset[int] | None = None) -> None:
-        """Leave the covers that agree with an answer, and with where the word lies if told."""
+        """Keep the covers that agree with an answer, and with the cells of the word if given."""
         self.heard[word] = answer
         if cells and answer != WRONG:
             self.cells[word] = cells
         self._condition()
 
     def take_hint(self, cells: frozenset[int]) -> None:
-        """Leave the covers in which one word, that is not found yet, lies on these cells."""
+        """Keep the covers in which one word, not found yet, has these cells."""
         self.hints.append(cells)
         self._condition()
 
@@ -237,13 +235,13 @@ class Play:
 
 
 def _has_word_on(cover: Possible, hint: frozenset[int]) -> bool:
-    """Return whether a word of a cover lies on the cells of a hint, as far as that is known."""
+    """Return whether a word of a cover has the cells of a hint, as far as known."""
     return len(cover.cells) < len(cover.words) or hint in cover.cells.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """How a board was played."""
+    """Summary of a played board."""
 
     wrong: int
     hints: int
@@ -258,9 +256,9 @@ def play_board(
     on_guess: Callable[[Guess, Answer], object] | None = None,
     on_hint: Callable[[frozenset[int]], object] | None = None,
 ) -> Played:
-    """Play against a known answer, with hints where `cells` says where its words lie.
+    """Play against a known answer, with hints if `cells` has the cells of its words.
 
-    `truth` names every word of the answer. A hint shows the first theme word that is not found.
+    `truth` has every word of the answer. A hint shows the first theme word that is not found.
     """
     cells = cells or {}
     guesses: list[tuple[Guess, Answer]] = []

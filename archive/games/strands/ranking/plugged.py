@@ -1,7 +1,7 @@
-"""What ranks Strands, as nightgrid.archive.games.plug.RankingPlug wants it.
+"""The ranker of Strands as a nightgrid.archive.games.plug.RankingPlug.
 
-It says where the official cover stands among ranked covers, and how the first cover differs from
-it.
+It measures the place of the official cover among ranked covers, and how the first cover differs
+from it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from nightgrid.solvers.strands.solution import Cover, cover_from_json
 __all__ = ["ALONE", "GAME", "MISSES", "fitted_until", "measure", "ranker_here"]
 GAME = "strands"
 ALONE = (
-    "ranked without the meaning of words and clue, by how common each word is and how it lies on "
-    "the board: its models are not installed (docs/how-to/rank-covers.md)"
+    "ranked without the meaning of words and clue, by how common each word is and how it is "
+    "placed on the board: its models are not installed (docs/how-to/rank-covers.md)"
 )
 MISSES = {
     "no_theme_word": "a theme word is not in the vocabulary",
@@ -77,10 +77,10 @@ def _cells(cover: Cover) -> set[frozenset[tuple[int, int]]]:
 def _why_not_listed(official: Cover) -> str:
     """Return why an official cover is not listed: it cannot be found, or others are better.
 
-    A spangram that can be read as words of the vocabulary may still be left out, where a board has
-    more compounds than are searched: that counts as not listed.
+    A spangram of words of the vocabulary may still be left out, if a board has more compounds than
+    are searched: that counts as not listed.
     """
-    # Texts of the plug are asked for without them: they load kernels.
+    # The plug's texts are used without these modules, which load kernels.
     from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
     from nightgrid.solvers.strands.ranking.compounds import reading
 

@@ -1,7 +1,7 @@
-"""Rank the covers of a board: the best under the exact search, put in order by all that is known.
+"""Rank the covers of a board: the best of the exact search, ordered by features of whole covers.
 
-What is ranked is the board, the clue and the number of theme words. An official answer, or the
-words that the game accepts, are never an input.
+The inputs are the board, the clue and the number of theme words, never an official answer or the
+words that the game accepts.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 LISTED = 100
-"""Covers that are put in order by what is known of whole covers."""
+"""Covers that are ordered by features of whole covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedCover:
-    """A cover as its words, and how sure it is that it was meant."""
+    """A cover as its words, with the confidence that it was meant."""
 
     spangram: str
     components: tuple[str, ...]
-    """The words that the spangram is run together from; itself where it is one."""
+    """The words that the spangram is joined from; itself if it is one."""
     theme_words: tuple[str, ...]
     """In the order of their first cells."""
     confidence: float
     """Probability that this cover was meant, if the meant one is in the list."""
     scored: Scored
     signals: dict[str, float]
-    """Nats by signal: what each adds to or takes from this cover, against the mean of the list."""
+    """Contribution of each signal in nats, relative to the mean of the list."""
 
     @property
     def words(self) -> frozenset[str]:
@@ -67,7 +67,7 @@ class RankedCover:
 
 
 class Ranker:
-    """Fitted weights with a vocabulary and, where they are installed, the models."""
+    """Fitted weights with a vocabulary and, if installed, the models."""
 
     def __init__(self, weights: Weights, vocabulary: Vocabulary, meanings: Meanings | None) -> None:
         self.weights = weights
@@ -79,20 +79,20 @@ class Ranker:
 
     @property
     def name(self) -> str:
-        """Name what ranks: its weights, the vocabulary where they know another one, and whether the
-        models take part.
+        """The name of the ranker: its weights, the vocabulary if it is another one, and whether it
+        uses the models.
         """
         return ranker_name(name_here(self.weights.name), with_models=self.meanings is not None)
 
     def board(self, puzzle: Puzzle, clue: str | None, budget: Budget | None = None) -> RankedBoard:
-        """Find the pieces of a board, with what the model knows of its words; see `widened`.
+        """Find the pieces of a board, with the model's terms of its words; see `widened`.
 
         Raises PermanentError for a board that cannot be ranked, TooManyPiecesError, and
-        BudgetSpentError when the budget's stop is set meanwhile.
+        BudgetSpentError if the budget's stop is set meanwhile.
         """
         if not can_rank(puzzle):
             raise PermanentError(NOT_RANKED)
-        # Nothing here holds the first pieces while more are found: they want the memory.
+        # Nothing keeps the first pieces while more are searched, to save memory.
         return self.widened(self._pieces(puzzle, clue, budget, KEPT), clue, budget)
 
     def _pieces(
@@ -106,10 +106,10 @@ class Ranker:
     def widened(
         self, board: RankedBoard, clue: str | None, budget: Budget | None = None
     ) -> RankedBoard:
-        """Find more spangrams for a board that has fewer covers than are listed.
+        """Search for more spangrams if a board has fewer covers than are listed.
 
-        Its theme words leave so little that an improbable spangram may be the meant one: first one
-        of more compounds, then a strip that is no known text.
+        Its theme words leave so little that an improbable spangram may be the meant one: first from
+        more compounds, then a strip that is no known text.
         """
         if len(self.listed(board, LISTED, budget)) == LISTED:
             return board
@@ -128,7 +128,7 @@ class Ranker:
     def listed(
         self, board: RankedBoard, k: int = LISTED, budget: Budget | None = None
     ) -> list[Scored]:
-        """List the k covers that the search scores highest. Raises BudgetSpentError."""
+        """List the k covers with the highest scores of the search. Raises BudgetSpentError."""
         known = self._listed.get(board)
         if known is not None and k == LISTED:
             return known
@@ -139,7 +139,7 @@ class Ranker:
         return found
 
     def told(self, board: RankedBoard, clue: str | None) -> RankedBoard:
-        """Fill in what the model knows of a board's words."""
+        """Fill in the model's terms of a board's words."""
         if self.meanings is None:
             return board
         words = board.found.words.word
@@ -157,7 +157,7 @@ class Ranker:
     def rank_pieces(
         self, board: RankedBoard, clue: str | None, k: int = LISTED, budget: Budget | None = None
     ) -> tuple[RankedCover, ...]:
-        """Rank the covers of a board whose pieces are known."""
+        """Rank the covers of a board with known pieces."""
         go_on(budget)
         listed = self.listed(board, k, budget)
         go_on(budget)
@@ -178,7 +178,7 @@ class Ranker:
         self, board: RankedBoard, listed: list[Scored], texts: CoverTexts, clue: str | None,
         budget: Budget | None,
     ) -> tuple[npt.NDArray[np.float64], list[dict[str, float]]]:  # fmt: skip
-        """Score covers in nats; say by signal what each adds against the mean of the list."""
+        """Score covers in nats, with each signal's contribution relative to the list's mean."""
         if self.meanings is None:
             values = np.array([cover.score for cover in listed], np.float64) / NATS
             scores = values / self.weights.alone_temperature
@@ -216,7 +216,7 @@ class Ranker:
         )
 
     def explain_words(self, board: RankedBoard, cover: RankedCover) -> dict[str, dict[str, float]]:
-        """Return what each term of the search adds for each word of a cover, in nats."""
+        """Return the contribution of each term of the search for each word of a cover, in nats."""
         score = self.weights.search if self.meanings else self.weights.search_alone
         explained: dict[str, dict[str, float]] = {}
         for role, (kind, row) in enumerate(cover.scored.pieces):
@@ -231,14 +231,14 @@ class Ranker:
 
 
 def go_on(budget: Budget | None) -> None:
-    """Raise BudgetSpentError when the budget's stop is set, as a search does that looks at it."""
+    """Raise BudgetSpentError if the budget's stop is set, as a search does."""
     if budget is not None and budget.stopped is not None:
         raise BudgetSpentError(OUT_OF_SECONDS)
 
 
 @lru_cache(maxsize=1)
 def default_ranker() -> Ranker:
-    """Open the ranker of this machine, without the models where one is not installed."""
+    """Open the ranker of this machine, without the models if one is not installed."""
     vocabulary = ranking_vocabulary()
     meanings = open_meanings(vocabulary) if are_models_installed() else None
     take_one_thread()
@@ -246,10 +246,10 @@ def default_ranker() -> Ranker:
 
 
 def take_one_thread() -> None:
-    """Have this process multiply matrices in one thread.
+    """Make this process multiply matrices in one thread.
 
     The matrices of a ranking are small: a second thread mostly waits for the first, at a core's
-    cost. Processes that rank side by side would wait for one another's.
+    cost, and parallel rankings would wait for one another's.
     """
     threadpool_limits(1, user_api="blas")
 

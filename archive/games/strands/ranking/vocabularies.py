@@ -1,4 +1,4 @@
-"""The vocabulary of ranking on this machine: made once of its sources, then mapped."""
+"""This machine's vocabulary of ranking: built once from its sources, then mapped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ID = "lexicon_id"
 
 @lru_cache(maxsize=1)
 def ranking_vocabulary() -> Vocabulary:
-    """Open the vocabulary: made in some seconds the first time on a machine."""
+    """Open the vocabulary, which takes some seconds to build the first time on a machine."""
     version = importlib.metadata.version
     code = b"".join(path.read_bytes() for path in _sources())
     source = digest("ranking", "2", version("wordfreq"), version("symspellpy"), digest_of(code))
@@ -33,7 +33,7 @@ def ranking_vocabulary() -> Vocabulary:
 
 
 def _arrays() -> dict[str, npt.NDArray[Any]]:
-    """List the arrays of the vocabulary and of its lexicon, which have different names."""
+    """Return the arrays of the vocabulary and of its lexicon, which have different names."""
     made = english_vocabulary()
     own = {field.name: getattr(made, field.name) for field in fields(Vocabulary)[1:]}
     return {**own, **made.lexicon.arrays(), _ID: np.array([made.lexicon.lexicon_id])}

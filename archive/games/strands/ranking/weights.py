@@ -1,4 +1,4 @@
-"""Fitted weights: a file with where they come from, and one of arrays beside it."""
+"""Fitted weights: a file with their provenance, and one with their arrays."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
 NAME = "meant-12"
-"""The weights that are used unless others are named. A refit takes a new name, and so does a change
-of what is ranked: stored ranks say which weights they come from. They are fitted on all boards at
-hand. Those of JUDGED are fitted in the same way without the last ones, which judge both."""
+"""The default weights. A refit gets a new name, and so does a change of the ranked features: stored
+ranks state their weights. They are fitted on all available boards. Those of JUDGED are fitted in
+the same way without the last boards, which judge both."""
 JUDGED = "meant-11"
 VOCABULARY_PACKAGES = ("wordfreq", "symspellpy")
-"""Packages whose lists the vocabulary is made of."""
+"""Packages whose lists make up the vocabulary."""
 OTHER_VOCABULARY = "+"
-"""Stands in the name of a ranker before the versions of packages that its weights do not know."""
+"""Separates the name of a ranker from package versions that its weights were not fitted with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Weights:
-    """Everything that was fitted, for one version of terms and features."""
+    """All fitted parameters, for one version of terms and features."""
 
     name: str
     provenance: Mapping[str, Any]
-    """The command, the boards by date, the vocabulary, the model and what was chosen how."""
+    """The command, the boards by date, the vocabulary, the model and the choices made."""
     search: WeighedTerms
-    """With what the model knows of words."""
+    """With the model's terms of words."""
     search_alone: WeighedTerms
     """Fitted without the model."""
     cover: npt.NDArray[np.float64]
     """float64[FEATURES]: nats for a unit of each feature of a cover."""
     theme: npt.NDArray[np.float64]
-    """float64[1 + THEME]: nats for one of the score so far, and for a unit of each feature."""
+    """float64[1 + THEME]: nats for one unit of the score so far, and of each feature."""
     alone_temperature: float
     """Divisor of scores of `search_alone` before they become probabilities."""
     wordness: npt.NDArray[np.float32]
@@ -56,7 +56,7 @@ class Weights:
 
 @lru_cache(maxsize=4)
 def fitted_weights(name: str = NAME) -> Weights:
-    """Open fitted weights by name. Raises PermanentError for ones that are not there."""
+    """Open fitted weights by name. Raises PermanentError for unknown ones."""
     try:
         text: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())
         arrays = dict(np.load(FOLDER / f"{name}.npz", allow_pickle=False))
@@ -83,9 +83,9 @@ def fitted_weights(name: str = NAME) -> Weights:
 
 
 def name_here(name: str = NAME) -> str:
-    """Name weights as they rank on this machine: with the versions of other lists of words.
+    """Return the name of weights on this machine, with the versions of differing word lists.
 
-    Ranks that were made with another vocabulary are not taken for those of these weights.
+    Ranks made with another vocabulary do not count as those of these weights.
     """
     fitted, here = (provenance_of(name) or {}).get("vocabulary"), vocabulary_here()
     if fitted in (None, here):
@@ -94,12 +94,12 @@ def name_here(name: str = NAME) -> str:
 
 
 def vocabulary_here() -> dict[str, str]:
-    """Name the versions of the packages that the vocabulary is made of on this machine."""
+    """Return the versions of the packages of the vocabulary on this machine."""
     return {package: importlib.metadata.version(package) for package in VOCABULARY_PACKAGES}
 
 
 def provenance_of(name: str) -> Mapping[str, Any] | None:
-    """Read where fitted weights come from, and nothing else of them; None: they are not here.
+    """Read only the provenance of fitted weights; None if they are not here.
 
     `name` may be one of `name_here`.
     """
@@ -114,7 +114,7 @@ def write_weights(
     folder: Path, name: str, text: Mapping[str, Any], wordness: npt.NDArray[Any],
     learned: Learned,
 ) -> None:  # fmt: skip
-    """Write fitted weights as two files; the versions of the vocabulary go into the provenance."""
+    """Write fitted weights as two files; the provenance includes the versions of the vocabulary."""
     folder.mkdir(parents=True, exist_ok=True)
     provenance = {**text["provenance"], "vocabulary": vocabulary_here()}
     body = json.dumps(
