@@ -1,17 +1,22 @@
-"""The corpora of a lake: `corpora/ID/corpus.json` describes one, once it is complete."""
+"""The corpora of a lake: each slice says in its metadata what its corpus is."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
+from nightgrid.archive.lake.encoding import metadata_of
 from nightgrid.archive.lake.faults import DamagedFileError
-from nightgrid.archive.lake.json_files import read_as, write_json
+from nightgrid.archive.lake.schemas import CORPUS_ROWS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.skipped_files import skip_file
 
 CORPORA = "corpora"
 """The folder of corpora; each has its own folder of rows."""
+ABOUT = "nightgrid.corpus"
+"""Key of the schema metadata of a slice: game, name and base of its corpus, and its slices."""
+_PUZZLE_ID = CORPUS_ROWS.get_field_index("puzzle_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,19 +39,26 @@ def corpus_folder(corpus_id: str) -> str:
     return f"{CORPORA}/{corpus_id}"
 
 
-def corpus_info_path(corpus_id: str) -> str:
-    """Return the file that is written last, which marks the corpus as complete."""
-    return f"{corpus_folder(corpus_id)}/corpus.json"
-
-
 def read_corpus_info(lake: Lake, corpus_id: str) -> CorpusInfo | None:
-    """Read the description of a corpus; None if it is incomplete. Raises DamagedFileError."""
-    return read_as(lake, corpus_info_path(corpus_id), lambda value: CorpusInfo(**value))
+    """Read what a corpus is; None if it lacks slices. Raises DamagedFileError for a damaged one.
 
-
-def write_corpus_info(lake: Lake, info: CorpusInfo) -> None:
-    """Mark a corpus as complete."""
-    write_json(lake, corpus_info_path(info.corpus_id), asdict(info))
+    Reads the footers of the slices.
+    """
+    paths = lake.names(corpus_folder(corpus_id))
+    rows = faults = slices = 0
+    about: dict[str, str] = {}
+    for path in paths:
+        with lake.open_parquet(path) as file:
+            told = metadata_of(file.schema_arrow, ABOUT)
+            groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
+        if not told:
+            raise DamagedFileError(f"{path} does not say what its corpus is")
+        slices, about = json.loads(told)
+        rows += sum(group.num_rows for group in groups)
+        faults += sum(group.column(_PUZZLE_ID).statistics.null_count for group in groups)
+    if not slices or len(paths) < slices:
+        return None
+    return CorpusInfo(corpus_id=corpus_id, rows=rows, puzzles=rows - faults, **about)
 
 
 def corpora_in(lake: Lake) -> Iterator[CorpusInfo]:
@@ -56,7 +68,7 @@ def corpora_in(lake: Lake) -> Iterator[CorpusInfo]:
         try:
             info = read_corpus_info(lake, corpus_id)
         except DamagedFileError as error:
-            skip_file(corpus_info_path(corpus_id), error)
+            skip_file(folder, error)
             continue
         if info is not None:
             yield info

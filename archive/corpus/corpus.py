@@ -1,7 +1,6 @@
 """Corpora: the puzzles of a run, read batch by batch, never all at once.
 
 corpora/<corpus_id>/part-…      every row in order, with its puzzle or with the rule that it broke
-                    corpus.json written last: the corpus is complete
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from nightgrid.archive.corpus.corpora import (
     CorpusInfo,
     corpus_folder,
     read_corpus_info,
-    write_corpus_info,
 )
 from nightgrid.archive.corpus.inputs import Inputs, game_of_spec, read_inputs
 from nightgrid.archive.corpus.slices import make_slice, slice_path
@@ -29,8 +27,7 @@ from nightgrid.archive.ingest.puzzles import (
     puzzles_folder,
     read_puzzle_table,
 )
-from nightgrid.archive.lake.conforming import conform, select
-from nightgrid.archive.lake.faults import DamagedFileError
+from nightgrid.archive.lake.conforming import conform
 from nightgrid.archive.lake.location import is_missing, make_folder
 from nightgrid.archive.lake.schemas import CORPUS_ROWS, corpus_schema
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
@@ -143,15 +140,11 @@ def open_corpus(
         return _puzzles_of(lake, game or DEFAULT_GAME)
     inputs = read_inputs(spec, game)
     check(inputs.game)
-    try:
-        done = read_corpus_info(lake, inputs.corpus_id)
-        is_new = done is None
-    except DamagedFileError:
-        # It is rewritten from the slices.
-        done, is_new = None, False
+    done = read_corpus_info(lake, inputs.corpus_id)
+    is_new = done is None
     if done is None:
         if is_missing(lake.url):
-            # A game that cannot be generated would look like one that does not answer.
+            # A folder that cannot be made would look like a lake that does not answer.
             make_folder(lake.url)
         done = _make(lake, inputs, processes, on_rows)
     if not done.rows:
@@ -215,16 +208,9 @@ def _make(
     for more in _slices(lake, inputs, missing, processes):
         read += more
         on_rows(read, inputs.boards)
-    ids = (lake.read_file(path, select(CORPUS_ROWS, ["puzzle_id"])).column(0) for path in paths)
-    info = CorpusInfo(
-        corpus_id=inputs.corpus_id,
-        game=inputs.game,
-        name=inputs.name,
-        base=inputs.base,
-        rows=read,
-        puzzles=read - sum(column.null_count for column in ids),
-    )
-    write_corpus_info(lake, info)
+    info = read_corpus_info(lake, inputs.corpus_id)
+    if info is None:
+        raise TransientError(f"slices of corpus {inputs.corpus_id} are gone; count it again")
     return info
 
 

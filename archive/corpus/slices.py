@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from nightgrid.archive.corpus.bounded_reader import BATCH_ROWS
-from nightgrid.archive.corpus.corpora import corpus_folder
+from nightgrid.archive.corpus.corpora import ABOUT, corpus_folder
 from nightgrid.archive.corpus.inputs import (
     MAX_PAYLOAD_BYTES,
     SLICE_BOARDS,
@@ -31,6 +31,7 @@ from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.registry import game_plug
 
@@ -63,7 +64,10 @@ def make_slice(lake: Lake, inputs: Inputs, number: int) -> int:
         if held:
             yield pa.concat_tables(held)
 
+    told = {"game": inputs.game, "name": inputs.name, "base": inputs.base}
     schema = corpus_schema(archive_plug(game.name).puzzles())
+    about = {**schema.metadata, ABOUT: canonical_json([inputs.slices, told])}
+    schema = schema.with_metadata(about)
     lake.write_row_groups(slice_path(inputs.corpus_id, number), tables(), schema)
     return rows
 

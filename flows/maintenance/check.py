@@ -63,7 +63,7 @@ KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
         (rf"puzzles/{_GAME}/[^/]+\.parquet", Mend.RAW),
         (r"dictionaries/[\w-]+\.parquet", Mend.RAW),
         (r"lexicons/(?P<lexicon>\w+)\.txt", Mend.ASIDE),
-        (r"corpora/(?P<corpus>\w+)/.+\.(json|parquet)", Mend.CORPUS),
+        (r"corpora/.+\.parquet", Mend.CORPUS),
         (r"runs/run=(?P<run>\w+)/((asked|plan|DONE)\.json|manifest/[^/]+)", Mend.RUN),
         # States of a count by layers are gigabytes, and are checked when they are read.
         (r"runs/(?!run=\w+/frontier/).+\.(json|parquet)", Mend.ASIDE),

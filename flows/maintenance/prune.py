@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nightgrid.archive.corpus.corpora import CORPORA, corpus_info_path
+from nightgrid.archive.corpus.corpora import CORPORA
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.ingest.puzzles import PUZZLE_ID, read_puzzle_table
 from nightgrid.archive.lake.faults import MissingFileError
@@ -135,10 +135,9 @@ def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
 
 def _delete_corpora(lake: Lake, folders: list[str]) -> None:
     for path in folders:
-        info = corpus_info_path(path.removeprefix(f"{CORPORA}/"))
-        # Deleted first, so that the corpus counts as incomplete.
-        lake.delete(info)
-        lake.delete_folder(path, last=info)
+        # Without a slice it is not complete.
+        for slice_path in lake.list(path):
+            lake.delete(slice_path, durable=False)
 
 
 def _old_results(lake: Lake, before: dt.datetime) -> Iterator[Old]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from nightgrid.archive.corpus.corpora import corpus_info_path
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.raw import raw_folder
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
@@ -131,9 +130,7 @@ def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:
 
 
 def _moved(lake: Lake, found: Finding, names: dict[str, str]) -> str:
-    """Move a damaged file away, with the file that marks it as complete; return the place."""
+    """Move a damaged file away, or the run that it belongs to; return the place."""
     if found.mend is Mend.RUN:
         return set_run_aside(lake, names["run"])
-    if found.mend is Mend.CORPUS:
-        lake.delete(corpus_info_path(names["corpus"]))
     return set_aside(lake, found.path) if lake.exists(found.path) else f"damaged/{found.path}"

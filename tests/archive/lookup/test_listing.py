@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from nightgrid.archive.corpus.corpora import CorpusInfo, write_corpus_info
+from nightgrid.archive.corpus.corpora import ABOUT
 from nightgrid.archive.lake.faults import DamagedFileError
 from nightgrid.archive.lake.schemas import CORPUS_ROWS, EDITIONS, RESULTS
 from nightgrid.archive.lake.storage import Lake
@@ -17,6 +17,7 @@ from nightgrid.archive.lookup import listing
 from nightgrid.archive.lookup.listing import LISTS
 from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.skipped_files import forget, skipped_files
+from nightgrid.solvers.canonical import canonical_json
 from tests.archive.lookup.conftest import DAYS
 
 
@@ -187,12 +188,12 @@ def test_quarantine_is_of_nights_and_of_corpora(filled, tmp_path):
     assert (row["rule"], row["corpus"]) == ("not-json", "")
 
     lake = Lake.open(str(tmp_path / "lake"))
-    info = CorpusInfo(corpus_id="0", game="strands", name="folder", base="/", rows=2, puzzles=1)
-    write_corpus_info(lake, info)
+    about = canonical_json([1, {"game": "strands", "name": "folder", "base": "/"}])
+    schema = CORPUS_ROWS.with_metadata({**CORPUS_ROWS.metadata, ABOUT: about})
     sound = {"source": "x.json", "source_row": 2, "puzzle_id": "0" * 32}
     broken = {"source": "x.json", "source_row": 3, "level": None, "rule": "r", "place": "p",
               "message": "m"}  # fmt: skip
-    table = pa.Table.from_pylist([sound, broken], CORPUS_ROWS)
+    table = pa.Table.from_pylist([sound, broken], schema)
     lake.write_table("corpora/0/part-00000.parquet", table)
     (row,) = rows(lake, "quarantine")
     assert row == broken | {"game": "strands", "date": None, "corpus": "folder"}
