@@ -58,6 +58,13 @@ def drawn(page: Page) -> None:
         page.get_by_role("button", name=domino, exact=True).click()
 
 
+def played(page: Page) -> None:
+    """Play three words of a board of Strands by hints, and have a fourth shown."""
+    for name in ("Hint", "Play the hint") * 3 + ("Hint",):
+        page.get_by_role("button", name=name, exact=True).click()
+    expect(page.locator(".is-hint").first).to_be_visible()
+
+
 SHOTS: dict[str, tuple[str, dict[str, object], Callable[[Page], None]]] = {
     "page-pips": ("/?board=pips/2026-01-29/hard", DESK, lambda page: solved(page, "Count")),
     "page-strands-dark": (
@@ -65,6 +72,7 @@ SHOTS: dict[str, tuple[str, dict[str, object], Callable[[Page], None]]] = {
         {"viewport": {"width": 1200, "height": 700}, "color_scheme": "dark"},
         lambda page: solved(page, "Best"),
     ),
+    "page-play": ("/?board=strands/2026-01-01/daily&play=", TALL, played),
     "page-draw": ("/?draw=pips", TALL, drawn),
     "page-report": ("/report", TALL, lambda _page: None),
     "page-phone": ("/?board=letterboxed/2026-01-01/daily", PHONE, stepped),

@@ -31,6 +31,18 @@ class PermanentError(NightgridError):
     """A failure that will repeat every time. Recorded, never retried."""
 
 
+class IllegalMoveError(PermanentError):
+    """A move that the game does not allow where it is made; `at` is its index among the moves."""
+
+    def __init__(self, at: int, message: str) -> None:
+        super().__init__(message)
+        self.at = at
+
+    def __reduce__(self) -> tuple[type[IllegalMoveError], tuple[int, str]]:
+        """Let it be raised again in another process."""
+        return type(self), (self.at, str(self))
+
+
 class InvalidPuzzleError(PermanentError):
     """A puzzle that breaks a rule of its game, with the rule and the place."""
 

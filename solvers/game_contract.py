@@ -243,6 +243,22 @@ class Game(ABC, Generic[P, S]):
             value=self.value_of(found),
         )
 
+    def continuation(
+        self,
+        puzzle: P,  # noqa: ARG002
+        moves: Sequence[Any],  # noqa: ARG002
+        budget: Budget,  # noqa: ARG002
+        published: S | None = None,  # noqa: ARG002
+    ) -> Outcome[tuple[Any, ...]]:
+        """Find moves that lead from the moves of a player to a solution, all as JSON values.
+
+        Moves are what solutions are made of: placements, words with their paths, words, tiles. The
+        outcome has at most one solution, the moves that are left: none of them when the board is
+        solved; that of a `published` solution comes first. Unsolvable is proven: no solution has
+        the moves given. Raises IllegalMoveError.
+        """
+        raise PermanentError(f"{self.name} has no moves to play")
+
     def merge(self, puzzle: P, ask: Ask, outcomes: Sequence[Outcome[S]]) -> Outcome[S]:
         """Combine the outcomes of all parts into exactly the outcome of the whole."""
         failed = failure_of(outcomes)

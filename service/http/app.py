@@ -19,7 +19,7 @@ from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
 from nightgrid.service.http.monitoring import health
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.settings import ServiceSettings
-from nightgrid.service.http.solves import found, routes
+from nightgrid.service.http.solves import found, hints, routes
 from nightgrid.service.http.solves.at_once import reply_at_once
 from nightgrid.service.http.state import Service
 from nightgrid.service.web.files import routes as page_routes
@@ -29,7 +29,7 @@ from nightgrid.workers.tracing import is_tracing
 API = "/v1"
 """Prefix of the API's paths."""
 API_ROUTERS = tuple(
-    module.router for module in (games, puzzles, pictures, results, runs, routes, found)
+    module.router for module in (games, puzzles, pictures, results, runs, routes, found, hints)
 )
 DESCRIPTION = """Exact solves of puzzles: `/v1/games` lists the games.
 

@@ -112,6 +112,8 @@ class Posted:
     asked: Asked
     clue: str | None
     """The clue of its payload or of the lake."""
+    solution: Any
+    """The published solution, if the payload or the lake has one."""
     expected_s: float
     """Its game's estimate in seconds."""
 
@@ -147,7 +149,7 @@ def posted_board(
         raise wrong("/rules" if body.rules else pointer, str(error)) from error
     most_s = settings.http_expected_seconds if is_solved else BIG_S
     seconds = _check_size(asked, pointer, settings.http_board_size, most_s)
-    return Posted(asked=asked, clue=published.clue, expected_s=seconds)
+    return Posted(asked=asked, clue=published.clue, solution=published.solution, expected_s=seconds)
 
 
 def budget_of(body: SolveBody, settings: Settings) -> Budget | None:

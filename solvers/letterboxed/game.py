@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from nightgrid.solvers.algebra import Arrays, Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.game_contract import Game, even_parts, over_budget
@@ -12,6 +13,7 @@ from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
 from nightgrid.solvers.letterboxed.model import Model, model_of
 from nightgrid.solvers.letterboxed.parts import Part, part_range
+from nightgrid.solvers.letterboxed.playing import continue_chain
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.letterboxed.search.listing import ChainStream, PartSearch
@@ -97,6 +99,16 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
             statistics=part_search.search.statistics,
             value=value,
         )
+
+    def continuation(
+        self,
+        puzzle: Puzzle,
+        moves: Sequence[Any],
+        budget: Budget,
+        published: Chain | None = None,  # noqa: ARG002
+    ) -> Outcome[tuple[Any, ...]]:
+        """Find the shortest chain that begins with the words of a player."""
+        return continue_chain(self, puzzle, self._warm_model(puzzle), moves, budget)
 
     def solution_bytes(self, solution: Chain) -> int:
         """Estimate a chain's share of a list of chains."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +34,7 @@ from nightgrid.solvers.pips.parts import (
     divide_in_order,
     part_arrays,
 )
+from nightgrid.solvers.pips.playing import continue_board
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import (
@@ -91,6 +93,16 @@ class PipsGame(Game[Puzzle, Solution]):
         if isinstance(part, dict):
             raise only_counts(Ask(kind="first") if first else Ask(kind="all", limit=limit))
         return PipsStream(puzzle, part, budget, limit, first=first)
+
+    def continuation(
+        self,
+        puzzle: Puzzle,
+        moves: Sequence[Any],
+        budget: Budget,
+        published: Solution | None = None,  # noqa: ARG002
+    ) -> Outcome[tuple[Any, ...]]:
+        """Solve the board that placed dominoes leave."""
+        return continue_board(self, puzzle, moves, budget)
 
     def solution_bytes(self, solution: Solution) -> int:
         """Estimate a solution's share of a list of solutions."""

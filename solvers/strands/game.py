@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nightgrid.solvers.algebra import MAX_COUNT, Ask, Budget, Outcome, Statistics, Status
@@ -17,6 +18,7 @@ from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, best_fir
 from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
 from nightgrid.solvers.strands.paths import build_cover
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
+from nightgrid.solvers.strands.playing import has_words, pieces_with, read_words, words_left
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import Cover, cover_from_json, cover_to_json
@@ -93,6 +95,30 @@ class StrandsGame(Game[Puzzle, Cover]):
         except TooManyPiecesError as error:
             reason = Reason(code=ReasonCode.CAPACITY, sentence=str(error))
             return over_budget(reason, Statistics())
+
+    def continuation(
+        self,
+        puzzle: Puzzle,
+        moves: Sequence[Any],
+        budget: Budget,
+        published: Cover | None = None,
+    ) -> Outcome[tuple[Any, ...]]:
+        """Find the published cover, else the likeliest, else any one with the words of a player."""
+        placed = read_words(puzzle, moves)
+        if published is not None and has_words(published, placed, puzzle.column_count):
+            left = words_left(published, placed, puzzle.column_count)
+            return Outcome(status=Status.SOLVED, count=1, solutions=(left,))
+        rest = type(self)(self.bound_rules, self.lexicon)
+        try:
+            found = pieces_with(self.find(puzzle, budget), placed, self.words_known())
+        except (TooManyPiecesError, BudgetSpentError):
+            return over_budget(Reason(code=ReasonCode.SECONDS), Statistics())
+        rest._found = puzzle, found  # noqa: SLF001 - of its own class
+        outcome: Outcome[Any] = rest.solve(puzzle, Ask(kind="best", limit=1), None, budget)
+        if outcome.status is Status.OVER_BUDGET:
+            outcome = rest.solve(puzzle, Ask(kind="first"), None, budget)
+        rests = (words_left(cover, placed, puzzle.column_count) for cover in outcome.solutions)
+        return replace(outcome, solutions=tuple(rests))
 
     def solution_bytes(self, solution: Cover) -> int:  # noqa: ARG002
         """Estimate a cover's share of a list of covers."""

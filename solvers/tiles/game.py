@@ -19,6 +19,7 @@ from nightgrid.solvers.tiles.columns import features_by_row, from_arrays, to_arr
 from nightgrid.solvers.tiles.combo import combo
 from nightgrid.solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
 from nightgrid.solvers.tiles.model import Model, model_of
+from nightgrid.solvers.tiles.playing import play_tiles
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import Walk, walk_from_json, walk_to_json
@@ -112,6 +113,30 @@ class TilesGame(Game[Puzzle, Walk]):
             found.at_least,
             None if found.walk is None else found.walk.moves,
         )
+
+    def continuation(
+        self,
+        puzzle: Puzzle,
+        moves: Sequence[Any],
+        budget: Budget,
+        published: Walk | None = None,  # noqa: ARG002
+    ) -> Outcome[tuple[Any, ...]]:
+        """Find the fewest moves from the last tile of a player on; within the budget, else any."""
+        rest = play_tiles(puzzle, moves, self.bound_rules.teleports)
+        if not any(rest.tiles):
+            return Outcome(status=Status.SOLVED, count=1, solutions=((),))
+        here = moves[-1] if moves else None
+        if here is not None and not rest.tiles[here]:
+            if self.bound_rules.teleports == "no":
+                return Outcome(status=Status.UNSOLVABLE, count=0)
+            here = None  # From a tile that is cleared any other one may come next.
+        part = None if here is None else {"from": here, "to": here + 1}
+        outcome: Outcome[Any] = self.solve(rest, Ask(kind="best", limit=1), part, budget)
+        # Where any tile may come next, what is left is cleared from any tile.
+        if outcome.status is Status.OVER_BUDGET and self.bound_rules.teleports == "yes":
+            outcome, part = self.solve(rest, Ask(kind="first"), None, budget), None
+        walks = (walk.tiles[part is not None :] for walk in outcome.solutions)
+        return replace(outcome, solutions=tuple(walks))
 
     def open_stream(
         self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, *, first: bool

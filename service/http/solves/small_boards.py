@@ -18,11 +18,11 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic_core import ValidationError, to_json
 
@@ -43,9 +43,11 @@ from nightgrid.workers.ondemand.answers import answer_of, put_answers
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.ondemand.results import is_answered
 from nightgrid.workers.processes import die_with_parent
+from nightgrid.workers.settings import Settings
 from nightgrid.workers.tracing import begin_tracing, continued, trace_header
 
 log = get_logger("nightgrid.http")
+T = TypeVar("T")
 
 SECONDS, TABLE_BYTES = 0.5, 64 * 1024**2
 """Limits on the estimate, and on the bytes, of one board in a process of the service."""
@@ -91,6 +93,7 @@ class SmallBoards:
         self._warming: list[Future[None]] = []
         self._pending, self._rests_until = 0, 0.0
         self._filing: asyncio.Task[None] | None = None
+        self._one_call = asyncio.Semaphore(1)
         self.unfiled: dict[str, Found] = {}
         """Answers that are not in the lake yet, by job."""
         self._has_unfiled = asyncio.Event()
@@ -143,6 +146,15 @@ class SmallBoards:
         finally:
             self._pending -= 1
         return None
+
+    async def call(self, work: Callable[[Lake, Settings, bytes], T], body: bytes) -> T:
+        """Run other short work about the body of a request; one such at a time has a process."""
+        pool = self._pool
+        if pool is None:
+            settings = self._settings.workers
+            return await asyncio.to_thread(lambda: work(Lake.open(settings.lake), settings, body))
+        async with self._one_call:
+            return await asyncio.wrap_future(pool.submit(_call, work, body))
 
     def file(self, found: Found) -> None:
         """Store an answer soon."""
@@ -293,6 +305,10 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
         reply=to_json(told),
         filed=to_json((row, solutions, kept)),
     )
+
+
+def _call(work: Callable[[Lake, Settings, bytes], T], body: bytes) -> T:
+    return work(_lake, _settings.workers, body)
 
 
 def _file(filed: Sequence[bytes]) -> None:

@@ -9,12 +9,13 @@ import {QueueStrip} from "./views/queue.js";
 import {Choose} from "./views/choose.js";
 import {Stage} from "./views/stage.js";
 import {Answer} from "./views/answer.js";
+import {PlayPanel} from "./play/board.js";
 import {KeyForm} from "./views/key.js";
 
 /** Arrow keys step through solutions, unless the focused element uses them. */
 function onKey(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (event.target.closest("input, textarea, select, [role=grid], [role=radiogroup], [role=tablist]")) return;
+  if (state.play || event.target.closest("input, textarea, select, [role=grid], [role=radiogroup], [role=tablist]")) return;
   const last = solutionCount() - 1;
   if (last < 1) return;
   const to = {ArrowLeft: state.at - 1, ArrowRight: state.at + 1, Home: 0, End: last}[event.key];
@@ -28,7 +29,7 @@ const titleFor = (game, board) =>
   [[game && titleOf(game), board?.title, board?.level].filter(Boolean).join(", "), "nightgrid"].filter(Boolean).join(" · ");
 
 function App() {
-  const {game, keyWanted, said, board} = useSession();
+  const {game, keyWanted, said, board, play} = useSession();
   useEffect(() => {
     const wanted = () => set({keyWanted: true});
     const stop = watchQueue();
@@ -52,7 +53,7 @@ function App() {
       ${keyWanted && html`<${KeyForm} />`}
       <${Choose} />
       <${Stage} />
-      <${Answer} />
+      ${play && board ? html`<${PlayPanel} key=${board.title + board.level} />` : html`<${Answer} />`}
     </main>
     <footer class="foot">
       <${QueueStrip} />

@@ -1,7 +1,7 @@
 // State and actions of the page: games, the current board, its solve, the queue.
 // Views read `state` by `useSession` and call the functions below; nothing here draws anything.
 import {follow, isOver, json, Problem, text} from "./api.js";
-import {address, go} from "./address.js";
+import {address, go, readMoves} from "./address.js";
 import {useEffect, useState} from "./html.js";
 import {longDate} from "./format.js";
 import {answers, lookSoon} from "./watch.js";
@@ -32,6 +32,8 @@ export let state = {
   solutions: [],
   at: 0,
   solutionPicture: "",
+  /** The board as it is played: see play/moves.js. */
+  play: null,
   ask: "",
   rules: {},
   words: "",
@@ -103,16 +105,27 @@ async function attempt(signal, work, {isLook = false} = {}) {
   }
 }
 
+/** Moves of the address, until the board that they are made on is there. */
+let wantedPlay = null;
+const playOn = () => {
+  const wanted = wantedPlay;
+  wantedPlay = null;
+  return wanted && {moves: wanted.moves, reply: null, hint: null, told: "", wrong: false, revealed: false};
+};
+
 /** Load the content of the address, at the start and whenever it changes. */
 export async function arrive() {
   const place = address();
   const signal = newTurn();
+  const plays = place.play !== undefined;
+  wantedPlay = plays ? {moves: readMoves(place.play), text: place.play} : null;
+  if (!plays) set({play: null});
   await attempt(signal, async () => {
     if (!state.games.length) set({games: (await json("/v1/games", {signal})).games});
     if (place.solve) return openSolve(place.solve, Number(place.solution) || 0, signal);
     if (place.draw) return startDrawing(place.draw, signal);
     if (place.paste !== undefined) return startPasting();
-    if (place.board) return openReference(place.board, signal);
+    if (place.board) return openReference(place.board, signal, {instead: place.play !== undefined});
     if (place.example) return openExample(place.example, signal, {instead: true});
     const first = await firstGame(signal);
     if (first) return openGame(first, {instead: true});
@@ -184,8 +197,9 @@ async function openReference(reference, signal, {instead = false} = {}) {
   };
   const picture = await pictureOrNone(one.picture, signal);
   if (signal.aborted) return;
-  set({board, picture, busy: false, ...nothingSolved()});
-  go({board: one.reference}, {instead});
+  const place = {board: one.reference, play: wantedPlay?.text};
+  set({board, picture, busy: false, ...nothingSolved(), play: playOn()});
+  go(place, {instead});
   await openKnown(board, signal);
 }
 
@@ -196,7 +210,7 @@ const pictureOrNone = (path, signal) =>
     throw error;
   });
 
-const nothingSolved = () => ({solve: null, shown: null, counted: null, solutions: [], at: 0, solutionPicture: ""});
+const nothingSolved = () => ({solve: null, shown: null, counted: null, solutions: [], at: 0, solutionPicture: "", play: null});
 
 const hasUsualRules = ({game = state.game, rules}) => !rules || rules === gameOf(game)?.usual_rules;
 
@@ -243,6 +257,7 @@ async function openSolve(id, at, signal) {
     },
     picture: await pictureOrNone(solve.links.picture, signal),
     ...nothingSolved(),
+    play: playOn(),
     solve,
     ask: solve.ask,
     busy: false,
@@ -269,9 +284,10 @@ async function openExample(game, signal, {instead = false} = {}) {
   const body = {game: name, puzzle};
   const picture = isDrawn === false ? "" : await text("/v1/boards/picture", {method: "POST", body, signal});
   if (signal.aborted) return;
+  const place = wantedPlay?.text;
   const own = {date: null, level: null, reference: null, puzzleId: null, known: []};
-  set({board: {...own, game: name, puzzle, title: "An example", body}, picture, busy: false, ...nothingSolved()});
-  go({example: name}, {instead});
+  set({board: {...own, game: name, puzzle, title: "An example", body}, picture, busy: false, ...nothingSolved(), play: playOn()});
+  go({example: name, play: place}, {instead});
 }
 
 async function startDrawing(game, signal, {instead = false} = {}) {

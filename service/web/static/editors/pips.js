@@ -97,9 +97,9 @@ function locate([key, i, part, j], puzzle) {
   return {cells: chosen.filter(isCell).map((cell) => cell.join(",")), field: "region"};
 }
 
-const markOf = ({type, target}) => (type === "empty" ? "" : `${SIGNS[type] ?? type}${TARGETED.includes(type) ? target : ""}`);
-const spokenMark = ({type, target}) => `${TYPES.find(([name]) => name === type)?.[1] ?? type}${TARGETED.includes(type) ? ` ${target}` : ""}`;
-const tintOf = (i, {type}) => (type === "empty" ? "tint-0" : `tint-${(i % TINTS) + 1}`);
+export const markOf = ({type, target}) => (type === "empty" ? "" : `${SIGNS[type] ?? type}${TARGETED.includes(type) ? target : ""}`);
+export const spokenMark = ({type, target}) => `${TYPES.find(([name]) => name === type)?.[1] ?? type}${TARGETED.includes(type) ? ` ${target}` : ""}`;
+export const tintOf = (i, {type}) => (type === "empty" ? "tint-0" : `tint-${(i % TINTS) + 1}`);
 
 function Board({model, change, faults, locked}) {
   const {rows, columns, of, regions, current} = model;
@@ -205,11 +205,12 @@ function Regions({model, change, faults}) {
     </div>`;
 }
 
-/** A placed domino: its pips as dots, or as numbers beyond six. */
+/** A placed domino, or half of one: its pips as dots, or as numbers beyond six. */
 export function Domino({pips}) {
   const half = (n, x) => (DOTS[n]
     ? DOTS[n].map(([dx, dy], i) => html`<circle key=${i} cx=${x + 4.2 * dx} cy=${10 + 4.2 * dy} r="1.5" />`)
     : html`<text x=${x} y="10" dy="0.36em">${n}</text>`);
+  if (pips.length === 1) return html`<svg class="domino-face" viewBox="0 0 20 20" aria-hidden="true">${half(pips[0], 10)}</svg>`;
   return html`
     <svg class="domino-face" viewBox="0 0 40 20" aria-hidden="true">
       <rect x="0.75" y="0.75" width="38.5" height="18.5" rx="4.5" /><path d="M20 3.5v13" />${half(pips[0], 10)}${half(pips[1], 30)}

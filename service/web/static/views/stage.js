@@ -5,6 +5,8 @@ import {canBeListed, chooseDay, lister, showSolutions, solutionCount, stepTo, ti
 import {neighbours} from "./calendar.js";
 import {Drawing} from "./draw.js";
 import {Back, Left, On, Right} from "./icons.js";
+import {begin} from "../play/moves.js";
+import {canPlay, PlayBoard} from "../play/board.js";
 import {Picture, stepsOf} from "./picture.js";
 
 function Arrow({to, name, children}) {
@@ -13,14 +15,16 @@ function Arrow({to, name, children}) {
 }
 
 function Levels({session}) {
-  const {board, game, days} = session;
+  const {board, game, days, play} = session;
   const levels = days[game]?.get(board.date) ?? [];
-  if (levels.length < 2) return null;
+  const playable = !play && canPlay(board);
+  if (levels.length < 2 && !playable) return null;
   return html`
     <div class="levels" role="group" aria-label="Level">
-      ${levels.map(({level}) => html`
+      ${levels.length > 1 && levels.map(({level}) => html`
         <button key=${level} type="button" aria-pressed=${level === board.level}
           onClick=${() => chooseDay(`${game}/${board.date}/${level}`)}>${level}</button>`)}
+      ${playable && html`<button class="play-it" type="button" onClick=${() => begin()}>Play it</button>`}
     </div>`;
 }
 
@@ -43,8 +47,8 @@ function Headline({session}) {
         <div class="days">
           <${Arrow} to=${before} name="Day before"><${Left} /><//>
           <${Arrow} to=${after} name="Day after"><${Right} /><//>
-        </div>
-        <${Levels} session=${session} />`}
+        </div>`}
+      <${Levels} session=${session} />
     </div>`;
 }
 
@@ -79,7 +83,7 @@ function Steps({steps, upto, change}) {
 
 export function Stage() {
   const session = useSession();
-  const {board, mode, picture, solutionPicture, solutions, at, solve, problem} = session;
+  const {board, mode, picture, solutionPicture, solutions, at, solve, problem, play} = session;
   const [upto, change] = useState(null);
   const [bare, hide] = useState(false);
   useEffect(() => { change(null); }, [at, board]);
@@ -94,19 +98,20 @@ export function Stage() {
       <div class=${classes("plate", running && "is-running", drawing && "is-drawn-on")}>
         ${drawing
           ? html`<${Drawing} key=${`${mode}-${session.game}`} />`
+          : play && board ? html`<${PlayBoard} />`
           : picture
             ? html`<${Picture} source=${solved ? solutionPicture : picture} puzzle=${board?.puzzle}
                 solution=${solved ? solutions[at] : null} upto=${solved ? upto : null} />`
             : html`<p class="quiet">${board ? "There is no picture of this board." : problem ? "Choose a day, or another game." : "Drawing the board…"}</p>`}
       </div>
-      ${!drawing && solutionCount(session) > 0 && html`
+      ${!play && !drawing && solutionCount(session) > 0 && html`
         <div class="under">
           <${Stepper} session=${session} />
           <${Steps} steps=${bare ? 0 : steps} upto=${upto} change=${change} />
           <button class="link" type="button" aria-pressed=${bare} onClick=${() => hide(!bare)}>
             ${bare ? "show the solution" : "hide the solution"}</button>
         </div>`}
-      ${!drawing && !running && canBeListed(session) && html`
+      ${!play && !drawing && !running && canBeListed(session) && html`
         <div class="under">
           <button class="chip" type="button" disabled=${session.busy} onClick=${showSolutions}>show the solutions</button>
         </div>`}

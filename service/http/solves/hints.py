@@ -1,0 +1,81 @@
+"""POST /v1/hints: how a board that is being played goes on, by the exact solver of its game."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Condition
+from typing import Any, Literal
+
+from cachetools import TTLCache, cached
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+from pydantic_core import from_json, to_json
+
+from nightgrid.archive.lake.storage import Lake
+from nightgrid.service.http.posted_board import BoardBody, Posted, posted_board
+from nightgrid.service.http.problems import wrong
+from nightgrid.service.http.state import Here
+from nightgrid.solvers.algebra import Budget, Status
+from nightgrid.solvers.errors import IllegalMoveError
+from nightgrid.workers.settings import Settings
+
+router = APIRouter(tags=["hints"])
+SECONDS, TABLE_BYTES = 2.0, 256 * 1024**2
+"""What one look at a position may spend."""
+MOVES_MAX = 10_000
+BOARDS_MAX, BOARDS_S = 16, 60.0
+"""Boards that a process keeps with the game that they are played by, and for how long."""
+State = Literal["open", "solved", "dead", "unknown"]
+STATES: dict[Status, State] = {Status.SOLVED: "open", Status.UNSOLVABLE: "dead"}
+
+
+class HintBody(BoardBody):
+    """A board, and the moves that a player has made on it."""
+
+    moves: list[Any] = Field(
+        default=[],
+        max_length=MOVES_MAX,
+        description="What solutions are made of. Pips: [cell, cell, pips, pips]; Strands: the path "
+        "of a word, [row, column] each; Letter Boxed: a word; Tiles: the place of a tile.",
+    )
+
+
+class Hint(BaseModel):
+    """What the moves lead to."""
+
+    state: State = Field(
+        description="open: a solution has these moves; solved: they are one; dead: none has them, "
+        "which is proven; unknown: not found out in the time that there is."
+    )
+    moves: list[Any] = Field(description="What is left to play, the next move first.")
+
+
+@router.post("/hints", summary="Continue a board that is played")
+async def post_hint(body: HintBody, request: Request, service: Here) -> Hint:
+    """Find moves that lead from those of a player to a solution, or prove that there are none."""
+    # What is wrong with the board is a problem of this process.
+    await asyncio.to_thread(posted_board, service.lake, body, service.settings.workers)
+    try:
+        return Hint.model_validate(
+            await service.small_boards.call(continue_board, await request.body())
+        )
+    except IllegalMoveError as error:
+        raise wrong(f"/moves/{error.at}", str(error)) from error
+
+
+def continue_board(lake: Lake, settings: Settings, body: bytes) -> dict[str, Any]:
+    """Answer the body of a request, which is valid. Raises IllegalMoveError."""
+    given = from_json(body)
+    moves = given.pop("moves", [])
+    posted = _board(lake, settings, to_json(given))
+    asked = posted.asked
+    budget = Budget(seconds=SECONDS, table_bytes=TABLE_BYTES)
+    found = asked.bound.continuation(asked.puzzle, moves, budget, posted.solution)
+    left = list(found.solutions[0]) if found.solutions else []
+    state = STATES.get(found.status, "unknown")
+    return {"state": "solved" if state == "open" and not left else state, "moves": left}
+
+
+@cached(TTLCache(BOARDS_MAX, BOARDS_S), condition=Condition())
+def _board(lake: Lake, settings: Settings, body: bytes) -> Posted:
+    return posted_board(lake, BoardBody.model_validate_json(body), settings)

@@ -1,0 +1,78 @@
+// Letter Boxed is played: words are typed, or their letters pressed one after the other.
+import {classes, html, useEffect, useRef, useState} from "../html.js";
+import {add, undo} from "./moves.js";
+
+const SIZE = 300;
+const RIM = 46;
+
+/** Where letters stand: around a square for four sides, else around a polygon. */
+function spots(sides) {
+  const n = sides.length;
+  const corner = (i) => {
+    const turn = (2 * Math.PI * (i - (n === 4 ? 1.5 : n / 2))) / n - Math.PI / 2 + (n === 4 ? Math.PI / 2 : 0);
+    const reach = n === 4 ? (SIZE / 2 - RIM) * Math.SQRT2 : SIZE / 2 - RIM;
+    return [SIZE / 2 + reach * Math.cos(turn), SIZE / 2 + reach * Math.sin(turn)];
+  };
+  return sides.flatMap((side, i) => {
+    const [[x1, y1], [x2, y2]] = [corner(i), corner(i + 1)];
+    return [...side].map((letter, j) => {
+      const share = (j + 1) / ([...side].length + 1);
+      return {letter, side: i, x: x1 + share * (x2 - x1), y: y1 + share * (y2 - y1)};
+    });
+  });
+}
+
+const textOf = (words) => words.map((word, i) => (i ? word.slice(1) : word)).join("");
+
+function View({puzzle, moves, hint, done}) {
+  const {sides} = puzzle;
+  const letters = spots(sides);
+  const start = moves.at(-1)?.at(-1) ?? "";
+  const [typed, type] = useState(start);
+  const input = useRef(null);
+  useEffect(() => { type(start); }, [moves]);
+  const played = textOf(moves);
+  const spotOf = (letter) => letters.find((one) => one.letter === letter);
+  const line = (text) => [...text].map(spotOf).filter(Boolean).map(({x, y}) => `${x},${y}`).join(" ");
+  const send = async (event) => {
+    event.preventDefault();
+    if (typed.length > 1) await add(typed);
+  };
+  const take = (text) => type(text.toUpperCase().replace(/[^\p{L}]/gu, ""));
+  const keys = (event) => {
+    if (event.key === "Backspace" && typed === start && moves.length) { event.preventDefault(); undo(); }
+  };
+  return html`
+    <div class="play-boxed">
+      <p class="chain" aria-label="Words">${moves.length ? moves.join(" – ") : html`<span class="quiet">no word yet</span>`}</p>
+      <div class="boxed" style=${{"--size": SIZE}}>
+        <svg viewBox=${`0 0 ${SIZE} ${SIZE}`} aria-hidden="true">
+          ${sides.length === 4 ? html`<rect class="boxed-box" x=${RIM} y=${RIM} width=${SIZE - 2 * RIM} height=${SIZE - 2 * RIM} />` : ""}
+          <polyline class="boxed-played" points=${line(played)} /><polyline class="boxed-live" points=${line(typed)} />
+        </svg>
+        ${letters.map(({letter, side, x, y}, i) => html`
+          <button type="button" key=${i} class=${classes("spot", played.includes(letter) && "is-played", typed.includes(letter) && "is-live", hint?.[0] === letter && "is-hint")}
+            style=${{left: `${(100 * x) / SIZE}%`, top: `${(100 * y) / SIZE}%`}} aria-pressed=${typed.includes(letter)}
+            aria-label=${`${letter}, side ${side + 1}${played.includes(letter) ? ", collected" : ""}`} disabled=${done}
+            onClick=${() => type(typed + letter)}>${letter}</button>`)}
+      </div>
+      ${!done && html`
+        <form class="boxed-form" onSubmit=${send}>
+          <label><span class="unseen">Word</span>
+            <input ref=${input} value=${typed} onInput=${(event) => take(event.target.value)} onKeyDown=${keys} autocomplete="off" autocapitalize="characters" spellcheck=${false} placeholder="Type a word" /></label>
+          <button class="button" type="submit" disabled=${typed.length < 2}>Play it</button>
+          <button class="link" type="button" disabled=${typed === start} onClick=${() => type(start)}>clear</button>
+        </form>`}
+    </div>`;
+}
+
+const missing = ({sides}, moves) => [...new Set(sides.join(""))].filter((letter) => !moves.join("").includes(letter)).length;
+
+export const letterboxed = {
+  View,
+  reads: (puzzle) => Array.isArray(puzzle?.sides),
+  tally: missing,
+  unit: (puzzle, moves) => (missing(puzzle, moves) === 1 ? "letter to collect" : "letters to collect"),
+  how: "Type a word, or press its letters: each from another side than the one before. The next word begins where it ends.",
+  describe: (word) => `The next word begins with ${word.slice(0, 2)} and has ${word.length} letters.`,
+};

@@ -1,0 +1,65 @@
+"""Go on from words that a player has typed: run together they are the first word of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.errors import IllegalMoveError
+from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.letterboxed.check import text_of
+from nightgrid.solvers.letterboxed.model import Model
+from nightgrid.solvers.letterboxed.puzzle import Puzzle
+from nightgrid.solvers.letterboxed.rules import Rules
+from nightgrid.solvers.letterboxed.solution import Chain
+from nightgrid.solvers.lexicon.spelling import upper
+
+
+def read_chain(model: Model, moves: Sequence[Any]) -> tuple[str, ...]:
+    """Read the words of a player. Raises IllegalMoveError for one that cannot be played there."""
+    playable = set(model.words)
+    words: list[str] = []
+    for i, move in enumerate(moves):
+        if not isinstance(move, str):
+            raise IllegalMoveError(i, "expected a word")
+        word = upper(move)
+        if word not in playable:
+            raise IllegalMoveError(i, f"{word:.40} is no word that the sides let be played")
+        words.append(word)
+    for i, (before, after) in enumerate(pairwise(words), 1):
+        if before[-1] != after[0]:
+            raise IllegalMoveError(i, f"{after} does not begin with {before[-1]}")
+    return tuple(words)
+
+
+def continue_chain(
+    game: Game[Puzzle, Chain], puzzle: Puzzle, model: Model, moves: Sequence[Any], budget: Budget
+) -> Outcome[tuple[Any, ...]]:
+    """Find the words that follow those of a player, as `Game.continuation`.
+
+    The letters are played on the same sides as if the words were one, so that a word that they
+    make stands for them: chains that begin with it are the chains that begin with them.
+    """
+    words = read_chain(model, moves)
+    if not words:
+        return _words_left(game.solve(puzzle, Ask(kind="first"), None, budget), 0)
+    joined = text_of(Chain(words=words))
+    rules: Rules = game.bound_rules
+    if isinstance(rules.chains, int):
+        if len(words) > rules.chains:
+            return Outcome(status=Status.UNSOLVABLE, count=0)
+        rules = replace(rules, chains=rules.chains - len(words) + 1)
+    board = Puzzle(sides=puzzle.sides, dictionary=(*model.words, joined))
+    rest = type(game)(rules, None)
+    playable: list[str] = rest.model(board).words  # type: ignore[attr-defined]
+    if joined not in playable:
+        return Outcome(status=Status.UNSOLVABLE, count=0)
+    at = playable.index(joined)
+    return _words_left(rest.solve(board, Ask(kind="first"), {"from": at, "to": at + 1}, budget), 1)
+
+
+def _words_left(found: Outcome[Any], played: int) -> Outcome[Any]:
+    return replace(found, solutions=tuple(chain.words[played:] for chain in found.solutions))

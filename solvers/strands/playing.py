@@ -1,0 +1,119 @@
+"""Go on from words that a player has traced: the pieces that are left on the board with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nightgrid.solvers.errors import IllegalMoveError
+from nightgrid.solvers.lexicon.lexicon import Lexicon
+from nightgrid.solvers.strands.paths import cells_of, spell
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces
+from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.solution import Cover
+
+Placed = tuple[str, frozenset[int]]
+"""A word and the cells that it lies on, as `row * columns + column`."""
+
+
+def read_words(puzzle: Puzzle, moves: Sequence[Any]) -> list[Placed]:
+    """Read words by their paths, a list of [row, column] each.
+
+    Raises IllegalMoveError for a path that leaves the board, jumps or uses a cell twice.
+    """
+    taken: set[Cell] = set()
+    words: list[Placed] = []
+    for i, move in enumerate(moves):
+        try:
+            path = [(r, c) for r, c in move]
+            steps = zip(path, path[1:], strict=False)  # noqa: RUF007
+            jumps = any(max(abs(a - c), abs(b - d)) != 1 for (a, b), (c, d) in steps)
+            inside = all(r in range(puzzle.row_count) for r, _ in path) and all(
+                c in range(puzzle.column_count) for _, c in path
+            )
+            twice = len({*path} - taken) < len(path)
+        except (TypeError, ValueError):
+            raise IllegalMoveError(i, "expected a list of [row, column]") from None
+        if not path or jumps or not inside or twice:
+            raise IllegalMoveError(i, "a word is a path of free letters that touch")
+        taken.update(path)
+        cells = frozenset(r * puzzle.column_count + c for r, c in path)
+        words.append(("".join(puzzle.board[r][c] for r, c in path), cells))
+    return words
+
+
+def pieces_with(found: Found, placed: Sequence[Placed], lexicon: Lexicon) -> Found:
+    """Keep the pieces that are placed, and those that touch none of them.
+
+    Every cover of what is kept has the placed words. Raises IllegalMoveError for one that is no
+    piece of the board.
+    """
+    kept = {
+        kind: _apart(pieces, [cell for _, cells in placed for cell in cells])
+        for kind, pieces in (("word", found.words), ("compound", found.compounds))
+    }
+    for i, (word, cells) in enumerate(placed):
+        piece = _piece_of(found, word, cells, lexicon)
+        if piece is None:
+            raise IllegalMoveError(i, f"{word} is no word of the list that is played with")
+        kept[piece[0]][piece[1]] = True
+    words, compounds = (np.flatnonzero(kept[kind]) for kind in ("word", "compound"))
+    return replace(
+        found,
+        words=found.words.take(words),
+        compounds=found.compounds.take(compounds),
+        codes=found.codes[compounds],
+    )
+
+
+def _apart(pieces: Pieces, cells: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Return which pieces touch none of the cells."""
+    apart = np.ones(len(pieces), np.bool_)
+    for cell in cells:
+        near = np.flatnonzero(pieces.low <= cell)
+        bits = [cell - low for low in pieces.low[near].tolist()]
+        if pieces.wide:
+            hit = [bool(int(m) >> b & 1) for m, b in zip(pieces.cells[near], bits, strict=True)]
+            apart[near[np.array(hit, np.bool_)]] = False
+            continue
+        shift = np.array(bits, np.uint64)
+        within = shift < np.uint64(64)
+        near, shift = near[within], shift[within]
+        apart[near[(pieces.cells[near] >> shift & np.uint64(1)).astype(np.bool_)]] = False
+    return apart
+
+
+def _piece_of(
+    found: Found, word: str, cells: frozenset[int], lexicon: Lexicon
+) -> tuple[str, int] | None:
+    low = min(cells)
+    mask = sum(1 << (cell - low) for cell in cells)
+    for kind, pieces in (("word", found.words), ("compound", found.compounds)):
+        if mask >> 64 and not pieces.wide:
+            continue
+        same = (pieces.low == low) & (pieces.cells == (mask if pieces.wide else np.uint64(mask)))
+        for row in np.flatnonzero(same).tolist():
+            piece = (kind, row)
+            if cells_of(piece, found) == cells and spell(piece, found, lexicon) == word:
+                return piece
+    return None
+
+
+def has_words(cover: Cover, placed: Sequence[Placed], columns: int) -> bool:
+    """Return whether a cover, of which every path is known, has the words that are placed."""
+    there = {(e.word, frozenset(r * columns + c for r, c in e.path)) for e in cover.entries}
+    return all(entry.path for entry in cover.entries) and there.issuperset(placed)
+
+
+def words_left(cover: Cover, placed: Sequence[Placed], columns: int) -> tuple[Any, ...]:
+    """Return the paths of the words of a cover that are not placed, the spangram last."""
+    there = {cells for _, cells in placed}
+    return tuple(
+        [list(cell) for cell in entry.path]
+        for entry in (*cover.theme_words, *cover.entries[: cover.spangram is not None])
+        if frozenset(r * columns + c for r, c in entry.path) not in there
+    )
