@@ -23,6 +23,7 @@ from nightgrid.archive.words.binding import bind_game, lexicon_for
 from nightgrid.solvers.algebra import Ask, Budget, Status
 from nightgrid.solvers.errors import IllegalMoveError
 from nightgrid.solvers.letterboxed.check import played
+from nightgrid.solvers.letterboxed.playing import words_of
 from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.solution import solution_from_json
@@ -87,7 +88,7 @@ def key(game: str, move: Any) -> Any:
 
 
 def goes_on(puzzle: Any, words: Sequence[str], moves: Sequence[str]) -> bool:
-    """Tell by a plain search whether words of Letter Boxed go on to a chain with every letter."""
+    """Return whether a plain search finds a chain that begins with words of Letter Boxed."""
     board = "".join(puzzle.sides)
     bit = {letter: 1 << i for i, letter in enumerate(board)}
     edges: dict[str, set[tuple[str, int]]] = {}
@@ -108,7 +109,7 @@ def goes_on(puzzle: Any, words: Sequence[str], moves: Sequence[str]) -> bool:
 
 def play(game: str, puzzle: Any, draw: random.Random, told: Counter[str]) -> None:
     """Ask for hints in a few positions of a board, and check each."""
-    bound = bind_game(game, "", lexicon_for(game, puzzle))
+    bound = bind_game(game, "", lexicon_for(game, own_words=game == "letterboxed"))
     first = bound.continuation(puzzle, (), BUDGET)
     assert first.status in (Status.SOLVED, Status.OVER_BUDGET, Status.UNSOLVABLE), first
     if first.status is not Status.SOLVED:
@@ -129,7 +130,7 @@ def play(game: str, puzzle: Any, draw: random.Random, told: Counter[str]) -> Non
         if game == "pips" and i % 2 and len(moves) < len(whole):
             moves = [*moves, _any_placement(puzzle, moves, draw)]
         if game == "letterboxed":
-            moves = _typed(bound.model(puzzle).words, draw)  # type: ignore[attr-defined]
+            moves = _typed(words_of(bound.model(puzzle)), draw)  # type: ignore[attr-defined]
         began = time.process_time_ns()
         try:
             found = bound.continuation(puzzle, moves, BUDGET)
@@ -147,7 +148,7 @@ def play(game: str, puzzle: Any, draw: random.Random, told: Counter[str]) -> Non
             assert is_there is (found.status is Status.SOLVED), (puzzle, moves)
             told["compared"] += 1
         if game == "letterboxed" and moves:
-            is_there = goes_on(puzzle, bound.model(puzzle).words, moves)  # type: ignore[attr-defined]
+            is_there = goes_on(puzzle, words_of(bound.model(puzzle)), moves)  # type: ignore[attr-defined]
             assert is_there is (found.status is Status.SOLVED), (puzzle.sides, moves)
             told["compared"] += 1
 

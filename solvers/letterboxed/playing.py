@@ -18,9 +18,14 @@ from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.lexicon.spelling import upper
 
 
+def words_of(model: Model) -> list[str]:
+    """List the playable words of a board, sorted."""
+    return [model.word(index) for index in range(len(model))]
+
+
 def read_chain(model: Model, moves: Sequence[Any]) -> tuple[str, ...]:
     """Read the words of a player. Raises IllegalMoveError for one that cannot be played there."""
-    playable = set(model.words)
+    playable = set(words_of(model))
     words: list[str] = []
     for i, move in enumerate(moves):
         if not isinstance(move, str):
@@ -52,9 +57,9 @@ def continue_chain(
         if len(words) > rules.chains:
             return Outcome(status=Status.UNSOLVABLE, count=0)
         rules = replace(rules, chains=rules.chains - len(words) + 1)
-    board = Puzzle(sides=puzzle.sides, dictionary=(*model.words, joined))
+    board = Puzzle(sides=puzzle.sides, dictionary=(*words_of(model), joined))
     rest = type(game)(rules, None)
-    playable: list[str] = rest.model(board).words  # type: ignore[attr-defined]
+    playable = words_of(rest.model(board))  # type: ignore[attr-defined]
     if joined not in playable:
         return Outcome(status=Status.UNSOLVABLE, count=0)
     at = playable.index(joined)
