@@ -16,8 +16,8 @@ from nightgrid.solvers.algebra import Arrays
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.pips.columns import Columns, kernel_columns
 from nightgrid.solvers.pips.layers.board import BOARD
+from nightgrid.solvers.pips.layers.load import load
 from nightgrid.solvers.pips.layers.order import judge_orders
-from nightgrid.solvers.pips.layers.prepare import load
 from nightgrid.solvers.pips.layers.space import READY
 
 STATE_S = 0.8e-6

@@ -23,6 +23,7 @@ from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.pips import batch
 from nightgrid.solvers.pips.batch import Counts, Rows, count_again, count_rows
 from nightgrid.solvers.pips.columns import from_arrays, kernel_columns, to_arrays
+from nightgrid.solvers.pips.depth_first.search import find_first
 from nightgrid.solvers.pips.expected import cost_s, count_s
 from nightgrid.solvers.pips.general.search import DOMINOES_MIN, count_generally, is_first_choice
 from nightgrid.solvers.pips.layers import endings
@@ -62,7 +63,7 @@ class PipsGame(Game[Puzzle, Solution]):
     """Pips, which has no rules to switch."""
 
     name = "pips"
-    solver_version = "pips-2"
+    solver_version = "pips-3"
     reasons = endings.REASONS
     counts = ("count",)
     parts_in_order = True
@@ -141,7 +142,10 @@ class PipsGame(Game[Puzzle, Solution]):
 
     def in_order(self, puzzle: Puzzle, ask: Ask, solutions: list[Solution]) -> list[Solution]:
         """Sort solutions as a search of the whole board finds them."""
-        del ask
+        if ask.kind == "first":
+            quick = find_first(puzzle, Budget()).solution
+            if quick in solutions:
+                return [quick]
         order = _order_of(puzzle)
         positions = {cell: p for p, cell in enumerate(order)}
         return sorted(solutions, key=lambda one: canonical_key(order, positions, one))
@@ -208,6 +212,7 @@ class PipsGame(Game[Puzzle, Solution]):
         self.solve(board, Ask(kind="count"))
         self.solve(board, Ask(kind="count"), {"layer": 1, "buckets": [0, 1]})
         self.solve(board, Ask(kind="first"))
+        self.solve(board, Ask(kind="all", limit=1))
 
 
 _IS_REFUSAL = np.array(

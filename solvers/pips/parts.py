@@ -70,6 +70,13 @@ def part_arrays(puzzle: Puzzle, part: Part | None) -> PartArrays:
     )
 
 
+def is_in_part(solution: Solution, part: Part | None) -> bool:
+    """Return whether a solution has all tiles of a part, and the halves on them."""
+    halves = {at.cell_a: (at.cell_b, at.pip_a, at.pip_b) for at in solution}
+    halves |= {at.cell_b: (at.cell_a, at.pip_b, at.pip_a) for at in solution}
+    return all(halves[tuple(a)][: 1 + len(pips)] == (tuple(b), *pips) for a, b, *pips in part or [])
+
+
 def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) -> list[Part]:
     """Divide a part into at least `into` parts if it can be, breadth first along the cell order.
 

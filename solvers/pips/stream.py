@@ -10,6 +10,7 @@ from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
 from nightgrid.solvers.pips.columns import kernel_columns, to_arrays
+from nightgrid.solvers.pips.depth_first.search import GIVEN_UP, UNSOLVABLE, find_first
 from nightgrid.solvers.pips.general.search import GeneralSearch, general_order, is_first_choice
 from nightgrid.solvers.pips.layers import search as searches
 from nightgrid.solvers.pips.layers.board import MOST_TYPES
@@ -25,7 +26,7 @@ from nightgrid.solvers.pips.layers.scratch import (
 )
 from nightgrid.solvers.pips.layers.search import Found, Walk
 from nightgrid.solvers.pips.layers.space import FOREST_TOO_LARGE, KEY_TOO_LONG, READY, UNTILEABLE
-from nightgrid.solvers.pips.parts import Part, part_arrays
+from nightgrid.solvers.pips.parts import Part, is_in_part, part_arrays
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import Placement, Solution
@@ -49,6 +50,7 @@ class PipsStream(SolutionStream[Solution]):
         self._budget = budget
         self._run = np.zeros(searches.REGISTERS, np.int64)
         self._spent_ns = 0
+        self._spent_nodes = 0
         self._table_bytes = 0
 
     @property
@@ -57,8 +59,8 @@ class PipsStream(SolutionStream[Solution]):
         if self._general is not None:
             return self._general.meter.statistics()
         return Statistics(
-            states=int(self._run[searches.STATES]),
-            nodes=int(self._run[searches.NODES]),
+            states=int(self._run[searches.STATES]) + self._spent_nodes,
+            nodes=int(self._run[searches.NODES]) + self._spent_nodes,
             kernel_ns=self._spent_ns + int(self._run[searches.KERNEL_NS]),
             table_bytes=self._table_bytes,
             engine="layers",
@@ -112,7 +114,21 @@ class PipsStream(SolutionStream[Solution]):
         return order
 
     def found(self) -> Iterator[Solution]:
-        """Search for one solution after the other. Raises BudgetSpentError."""
+        """Search for one solution after the other. Raises BudgetSpentError.
+
+        The first of a part is that of the whole board, if it lies in the part and is quickly found.
+        """
+        if self.first:
+            quick = find_first(self._puzzle, self._budget)
+            self._spent_ns, self._spent_nodes = quick.kernel_ns, quick.nodes
+            if quick.solution is not None and is_in_part(quick.solution, self._named_part):
+                yield quick.solution
+                return
+            if quick.code == UNSOLVABLE:
+                return
+            if quick.code not in (DONE, GIVEN_UP):
+                self._end(SOLVING + quick.code)
+                return
         if is_first_choice(self._puzzle):
             yield from self._search_generally()
             return
@@ -149,8 +165,9 @@ class PipsStream(SolutionStream[Solution]):
         walk = self._walk(scratch)
         while left:
             code, found = searches.search_board(
-                scratch.work, scratch.dead, walk, into, min(left, rows), self._budget.nodes,
-                int(self._budget.seconds * 1e9),
+                scratch.work, scratch.dead, walk, into, min(left, rows),
+                self._budget.nodes - self._spent_nodes,
+                int(self._budget.seconds * 1e9) - self._spent_ns,
             )  # fmt: skip
             code, found = int(code), int(found)
             self._table_bytes = scratch.table_bytes

@@ -157,12 +157,10 @@ class Board:
     """First node of each layer of the forest."""
 
 
-def _dtype() -> np.dtype[np.void]:
-    fields = []
-    for name, hint in get_type_hints(Board, include_extras=True).items():
-        dtype, shape = hint.__metadata__
-        fields.append((name, dtype, shape))
-    return np.dtype(fields, align=True)
+def record_of(fields: type) -> np.dtype[np.void]:
+    """Make the type of a record from a class whose fields are annotated with type and shape."""
+    hints = get_type_hints(fields, include_extras=True)
+    return np.dtype([(name, *hint.__metadata__) for name, hint in hints.items()], align=True)
 
 
-BOARD = _dtype()
+BOARD = record_of(Board)

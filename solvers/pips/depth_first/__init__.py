@@ -1,0 +1,1 @@
+"""The first solution, depth first with propagation, for boards of at most 62 cells."""
