@@ -54,7 +54,7 @@ def warm_side_by_side(
 
 
 def _package(name: str) -> Path:
-    """Name the folder of a game's solver; a game of another distribution has none here."""
+    """Return the folder of a game's solver; a game of another distribution has none here."""
     return Path(__file__).resolve().parent / name
 
 

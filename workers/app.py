@@ -47,7 +47,7 @@ def configuration(settings: Settings) -> dict[str, Any]:
         "broker_transport_options": transport,
         "broker_connection_timeout": BROKER_CONNECT_SECONDS,
         "broker_connection_retry_on_startup": True,
-        # None = retry for ever: a worker outlives its server, and its supervisor restarts both.
+        # None = retry forever: a worker outlives its server, and its supervisor restarts both.
         "broker_connection_max_retries": None,
         # Results are in the lake.
         "result_backend": None,

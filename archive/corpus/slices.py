@@ -37,7 +37,7 @@ from nightgrid.solvers.registry import game_plug
 
 
 def slice_path(corpus_id: str, number: int) -> str:
-    """Name the file of one slice."""
+    """Return the file of one slice."""
     return f"{corpus_folder(corpus_id)}/part-{number:05d}.parquet"
 
 

@@ -22,7 +22,7 @@ from nightgrid.solvers.registry import DEFAULT_GAME
 
 
 def editions_path(game: str) -> str:
-    """Name the table of a game's editions."""
+    """Return the table of a game's editions."""
     return f"editions/{game}.parquet"
 
 
@@ -86,7 +86,7 @@ def last_revisions(editions: pa.Table) -> pa.Table:
 
 
 def quarantine_path(game: str) -> str:
-    """Name the table of a game's quarantine."""
+    """Return the table of a game's quarantine."""
     return f"quarantine/{game}.parquet"
 
 

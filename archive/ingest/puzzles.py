@@ -33,7 +33,7 @@ PUZZLE_ID = "puzzle_id"
 
 
 def puzzles_folder(game: str) -> str:
-    """Name the folder of a game's puzzles table."""
+    """Return the folder of a game's puzzles table."""
     return f"puzzles/{game}"
 
 

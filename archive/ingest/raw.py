@@ -315,12 +315,12 @@ def day_of(date: dt.date) -> int:
 
 
 def raw_folder(game: str) -> str:
-    """Name the folder of a game's raw payloads."""
+    """Return the folder of a game's raw payloads."""
     return f"raw/game={game}"
 
 
 def body_path(game: str, date: dt.date, sha256: str) -> str:
-    """Name the file of a body."""
+    """Return the file of a body."""
     return f"{raw_folder(game)}/date={date}/{sha256}.body"
 
 

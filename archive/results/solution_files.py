@@ -31,12 +31,12 @@ class SolutionFile(NamedTuple):
 
 
 def files_folder(run_id: str) -> str:
-    """Name the folder of the solution files of a run."""
+    """Return the folder of the solution files of a run."""
     return f"{LISTINGS_FOLDER}/{run_id}"
 
 
 def file_path(folder: str, job_id: str, first: int, stop: int) -> str:
-    """Name the file of some ranks of a job's solutions."""
+    """Return the file of some ranks of a job's solutions."""
     return f"{folder}/{job_id}/{first:012d}-{stop:012d}.parquet"
 
 

@@ -90,7 +90,7 @@ def keep_lexicon(lake: Lake, lexicon: Lexicon) -> None:
 
 
 def lake_path(lexicon_id: str) -> str:
-    """Name the file of a lexicon in the lake."""
+    """Return the file of a lexicon in the lake."""
     return f"lexicons/{lexicon_id}.txt"
 
 

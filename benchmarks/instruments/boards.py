@@ -19,7 +19,7 @@ BOARDS_AT_ONCE = 10_000
 
 
 def archive_folder() -> Path:
-    """Name the folder of published payloads."""
+    """Return the folder of published payloads."""
     default = Path(__file__).resolve().parents[3] / "shared" / "puzzles"
     return Path(os.environ.get("NIGHTGRID_ARCHIVE") or default)
 

@@ -51,7 +51,7 @@ class Board(NamedTuple):
 
 
 class Search(NamedTuple):
-    """The state of a depth-first search that can be left and taken up again."""
+    """The state of a depth-first search that can be suspended and resumed."""
 
     value: I64  # pip index on each cell, -1 for none
     used: I64

@@ -43,16 +43,16 @@ OnFile = Callable[[int, int], None]
 class Mend(StrEnum):
     """How `repair` fixes a file; each is a sentence for people."""
 
-    ASIDE = "it is moved away; the next night, count or request that needs it makes it again"
-    RAW = "it is moved away and made again from the raw payloads"
-    RUN = "its run is moved away: the next night or the same count works what has no answer"
-    ANSWERS = "such rows go: the next night, count or request works their jobs again"
-    CORPUS = "it is moved away: the same count makes its slice of the corpus again"
-    PERSON = "restore it from a backup; nothing else in the lake has what it held"
+    ASIDE = "it is moved away; the next night, count or request that needs it writes it again"
+    RAW = "it is moved away and rebuilt from the raw payloads"
+    RUN = "its run is moved away: the next night or the same count solves the unanswered jobs"
+    ANSWERS = "such rows go: the next night, count or request solves their jobs again"
+    CORPUS = "it is moved away: the same count generates its slice of the corpus again"
+    PERSON = "restore it from a backup; nothing else in the lake has its contents"
 
 
 REMADE = ("asked", "gold", "keys", "leases", "listings", "reports", "results", "solutions", "state")
-"""Folders of files that are made again when they are needed."""
+"""Folders of files that are rebuilt on demand."""
 _GAME = r"(?P<game>\w+)"
 KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(
     (re.compile(pattern + "$"), mend)

@@ -1,1 +1,1 @@
-"""Letter Boxed: chain words around a polygon until every letter is collected."""
+"""Letter Boxed: chain words around a polygon until every letter is used."""

@@ -1,7 +1,7 @@
-"""Check a chain against a board, its words and the rules, and say how it is played.
+"""Check a chain against a board, its words and the rules, and reconstruct how it is played.
 
-Letters are played one by one, keeping every way of playing that may matter: a side and what is
-still to be collected, one integer with a field for every letter of every side.
+Letters are played one by one, keeping every relevant way of playing: a side and the letters left to
+use, one integer with a field for every letter of every side.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from nightgrid.solvers.letterboxed.solution import Chain
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 WAYS_MAX = 200_000
-"""Ways of playing the same letters that are kept side by side, some seconds of work."""
+"""Most ways of playing the same letters that are tracked, some seconds of work."""
 
 Way = tuple[int, int]
-"""(side, fields of what is left to collect)"""
+"""(side, fields of the letters left)"""
 
 
 def check_chain(puzzle: Puzzle, rules: Rules, chain: Chain, lexicon: Lexicon | None = None) -> None:
@@ -44,10 +44,10 @@ def check_chain(puzzle: Puzzle, rules: Rules, chain: Chain, lexicon: Lexicon | N
 
 
 def strokes(puzzle: Puzzle, chain: Chain) -> list[tuple[int, int]]:
-    """Return (side, index on the side) of every letter of a way to play a chain.
+    """Return (side, index on the side) of every letter of one way to play a chain.
 
-    The letter that two words share is given once. Where a letter stands several times on a side,
-    each time it is collected takes the next of them. Raises PermanentError as `check_chain` does.
+    The letter that two words share appears once. If a letter occurs several times on a side, each
+    use takes the next of them. Raises PermanentError as `check_chain` does.
     """
     letters = text_of(chain)
     visits: dict[tuple[int, str], int] = {}
@@ -66,10 +66,10 @@ def text_of(chain: Chain) -> str:
 
 
 def played(puzzle: Puzzle, chain: Chain) -> list[int]:
-    """Return the side of every letter of a way to play a chain, the shared letters once.
+    """Return the side of every letter of one way to play a chain, shared letters once.
 
-    Raises PermanentError when there is none, when words do not follow one another, or when every
-    letter is collected before the last word.
+    Raises PermanentError if there is none, if words do not follow one another, or if every letter
+    is used before the last word.
     """
     if not chain.words or not all(chain.words):
         raise PermanentError("expected a chain of at least one word, each of at least one letter")
@@ -110,10 +110,10 @@ class TooManyWaysError(PermanentError):
 
 
 class Playing:
-    """Letters that are played on a board one after the other, in every way that may matter."""
+    """Letters played on a board one after the other, in every relevant way."""
 
     def __init__(self, puzzle: Puzzle, text: Sequence[str]) -> None:
-        """Lay out the fields. `text` is every letter that will be played, in order."""
+        """Lay out the fields. `text` has every letter that will be played, in order."""
         self._sides = puzzle.sides
         self._text = text
         self._spots: dict[tuple[int, str], tuple[int, int]] = {}
@@ -130,14 +130,14 @@ class Playing:
         self._trail: list[dict[Way, Way | None]] = []
 
     def start(self) -> bool:
-        """Play the first letter; tell whether it stands on the board."""
+        """Play the first letter; return whether it is on the board."""
         ways: dict[Way, Way | None] = {}
         for side in range(len(self._sides)):
             self._enter(ways, side, self._full, self._text[0], None)
         return self._keep(ways, self._text[0])
 
     def step(self) -> bool:
-        """Play the next letter from another side; tell whether it can be."""
+        """Play the next letter from another side; return whether that is possible."""
         letter = self._text[len(self._trail)]
         ways: dict[Way, Way | None] = {}
         for way in self._trail[-1]:
@@ -160,7 +160,7 @@ class Playing:
         self._to_come[letter] -= 1
         rest = self._to_come[letter]
         fields = self._fields.get(letter, [])
-        # What the letters to come cannot collect any more leads nowhere.
+        # A way that the remaining letters cannot complete is a dead end.
         kept = {
             way: before
             for way, before in ways.items()
@@ -176,11 +176,11 @@ class Playing:
 
     @property
     def complete(self) -> bool:
-        """Whether some way has collected every letter."""
+        """Whether some way has used every letter."""
         return any(not left for _, left in self._trail[-1])
 
     def sides(self) -> list[int]:
-        """Return the side of every letter played, in a way that has collected every letter."""
+        """Return the side of every letter played, in a way that has used every letter."""
         way: Way | None = min(way for way in self._trail[-1] if not way[1])
         sides = []
         for ways in reversed(self._trail):

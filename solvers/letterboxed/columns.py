@@ -1,4 +1,4 @@
-"""Boards of Letter Boxed as columns: how the puzzles table stores them."""
+"""Boards of Letter Boxed as columns, as in the puzzles table."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
 
 def from_arrays(arrays: Arrays, row: int, dictionaries: Dictionaries | None) -> Puzzle:
-    """Rebuild the board of one row, with the words that `dictionaries` has for its dictionary.
+    """Decode the board of one row, with the words of its dictionary from `dictionaries`.
 
-    Raises PermanentError for a board with a dictionary when there are no dictionaries.
+    Raises PermanentError for a board with a dictionary if there are no dictionaries.
     """
     words: tuple[str, ...] | None = None
     name = str(arrays["dictionary_id"][row])
@@ -47,9 +47,9 @@ def from_arrays(arrays: Arrays, row: int, dictionaries: Dictionaries | None) -> 
 
 
 def sides_of(arrays: Arrays, row: int) -> tuple[str, ...]:
-    """Rebuild the sides of one row's board.
+    """Decode the sides of one row's board.
 
-    Raises InvalidPuzzleError where the sizes of its sides and its letters do not fit one another.
+    Raises InvalidPuzzleError if the sizes of its sides do not match its letters.
     """
     text = "".join(map(chr, list_of(arrays, "letter", row)))
     sizes = list_of(arrays, "side_size", row)

@@ -1,4 +1,4 @@
-"""Letter Boxed behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
+"""Letter Boxed as a nightgrid.solvers.game_contract game: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
     _model: tuple[Puzzle, Model] | None = None
 
     def from_arrays(self, arrays: Arrays, row: int) -> Puzzle:
-        """Rebuild the puzzle of one row."""
+        """Decode the puzzle of one row."""
         return from_arrays(arrays, row, self.dictionaries)
 
     def model(self, puzzle: Puzzle) -> Model:
@@ -60,12 +60,12 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         """
         kept = self._model
         if kept is None or kept[0] is not puzzle:
-            # Read once: another thread may ask about another board in between.
+            # Read once: another thread may solve another board meanwhile.
             self._model = kept = puzzle, model_of(puzzle, self.bound_rules, self.lexicon)
         return kept[1]
 
     def _warm_model(self, puzzle: Puzzle) -> Model:
-        """Return the model of a board that is to be searched, with the kernels that it needs."""
+        """Return the model of a board to search, with its kernels loaded."""
         model = self.model(puzzle)
         if engine_of(model) == "general":
             self.warm_rare_once()
@@ -115,7 +115,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         return CHAIN_BYTES + WORD_BYTES * len(solution.words)
 
     def value_of(self, solutions: Sequence[Chain]) -> int | None:
-        """Return what the best of some chains is worth under the rules: words, or letters."""
+        """Return the value of the best of some chains under the rules: words or letters."""
         letters = self.bound_rules.chains == "fewest-letters"
         return min((c.letters if letters else len(c.words) for c in solutions), default=None)
 
@@ -127,7 +127,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         return ChainStream(model, self.bound_rules, part, budget, limit, first=first)
 
     def merge(self, puzzle: Puzzle, ask: Ask, outcomes: Sequence[Outcome[Chain]]) -> Outcome[Chain]:
-        """Combine the outcomes of all parts; only those of the lowest value count."""
+        """Combine the outcomes of all parts; only those with the lowest value count."""
         value = min((o.value for o in outcomes if o.value is not None), default=None)
         best = outcomes
         if not isinstance(self.bound_rules.chains, int):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from nightgrid.solvers.errors import PermanentError
 
 Part = dict[str, int]
-"""{"from": first word, "to": behind the last}, as indexes into the sorted playable words."""
+"""{"from": first word, "to": past the last}, as indexes into the sorted playable words."""
 
 
 def part_range(part: Part | None, words: int) -> range:
-    """Return the words that the chains of a part begin with.
+    """Return the words that the chains of a part start with.
 
-    Raises PermanentError for what is no part of a board with so many playable words.
+    Raises PermanentError for an invalid part of a board with this many playable words.
     """
     if part is None:
         return range(words)

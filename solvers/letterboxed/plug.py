@@ -1,4 +1,4 @@
-"""Plug Letter Boxed in: chains of words round a polygon, the shortest ones first."""
+"""The solver's plug of Letter Boxed: chains of words round a polygon, the shortest ones first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.plug import GamePlug
 
 NIGHT_BEST = 10
-"""Shortest chains that a night keeps of a board."""
+"""Shortest chains of a board that a night keeps."""
 
 
 PLUG = GamePlug(

@@ -66,7 +66,7 @@ class Puzzle:
 
     @classmethod
     def from_json(cls, value: object, place: str = "") -> Puzzle:
-        """Validate a JSON value with `sides` and perhaps `dictionary`.
+        """Validate a JSON value with `sides` and optionally `dictionary`.
 
         Both are lists of strings; a side may be a list of letters as well. `place` is the path of
         the value in its document and starts every place that an error names. Other keys are

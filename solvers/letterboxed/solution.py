@@ -1,4 +1,4 @@
-"""A solution of Letter Boxed: a sequence of words, each beginning where the one before ended."""
+"""A solution of Letter Boxed: a sequence of words, each starting where the previous one ended."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Chain:
 
     @property
     def letters(self) -> int:
-        """Letters played: the letter that two words share counts once."""
+        """Number of letters: the letter that two words share counts once."""
         return sum(map(len, self.words)) - max(0, len(self.words) - 1)
 
     @property

@@ -19,11 +19,11 @@ from nightgrid.solvers.pips.layers.space import Limits, Space, Work
 from nightgrid.solvers.pips.parts import PartArrays
 
 CODE, STATES, NODES, KERNEL_NS, TABLE_BYTES = range(5)
-"""Columns of Counts.costs: behind CODE those of nightgrid.solvers.algebra.COST_COLUMNS."""
+"""Columns of Counts.costs: after CODE those of nightgrid.solvers.algebra.COST_COLUMNS."""
 
 
 class Counts(NamedTuple):
-    """What is known of boards after counting them, by row."""
+    """Results of counting boards, by row."""
 
     costs: I64
     """int64[rows, 5]: a CODE and what it took. Codes below SOLVING are those of `prepare`, the
@@ -33,7 +33,7 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, rows: int) -> Counts:
-        """Allocate for so many boards."""
+        """Allocate for some number of boards."""
         return cls(costs=np.zeros((rows, 5), np.int64), counts=np.zeros((rows, 2), np.uint64))
 
 
@@ -57,7 +57,7 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
         deadline_ns = begun + budget_ns
         code: Int = np.int64(spaces.TIME_IS_UP)
         if not is_stopped(space.board.clock[STOP_AT]):
-            # Rows so small that they never look at the clock may be many.
+            # Rows so small that they never check the clock may be many.
             code = prepare(space, table, children, rows.columns, row, rows.part, deadline_ns)
         into.costs[row, STATES] = 0
         into.costs[row, NODES] = 0
@@ -78,9 +78,9 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
 
 
 def count_rows(rows: Rows, budget: Budget, into: Counts) -> None:
-    """Count the solutions of boards in memory that the thread keeps.
+    """Count the solutions of boards in memory reused by the thread.
 
-    The budget holds for each board by itself. What needs more memory ends with a code of which
+    The budget applies to each board. A board that needs more memory ends with a code of which
     `is_capacity` is true: see `count_again`.
     """
     work = kept()

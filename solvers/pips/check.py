@@ -1,4 +1,4 @@
-"""Check a Pips solution against its board, independently of how any solver finds one."""
+"""Check a Pips solution against its board, independently of all solvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pips boards laid out column-wise: many boards, no Python object for any of them."""
+"""Pips boards as columns: many boards, without Python objects for any of them."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
 
 def from_arrays(arrays: Arrays, row: int) -> Puzzle:
-    """Rebuild the puzzle of one row, validated like any other.
+    """Decode the puzzle of one row, validated like any other.
 
-    Raises InvalidPuzzleError naming the column where the row's lists do not fit one another.
+    Raises InvalidPuzzleError naming the column if the row's lists do not fit together.
     """
     lists = {name: list_of(arrays, name, row) for name in DTYPES}
     for first, *others in (CELL_LISTS, REGION_LISTS, DOMINO_LISTS):
@@ -153,7 +153,7 @@ def kernel_columns(arrays: Arrays) -> Columns:
 
 
 def _rise(offsets: npt.NDArray[np.int32]) -> bool:
-    """Return whether offsets rise from 0 or more on."""
+    """Return whether offsets increase from 0 or more."""
     # Two are those of a single board, for which NumPy takes ten times as long.
     if len(offsets) == 2:
         return 0 <= offsets.item(0) <= offsets.item(1)

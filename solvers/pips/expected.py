@@ -1,4 +1,4 @@
-"""What counting boards is expected to take: by size, or for one by an estimate of its states.
+"""The expected cost of counting boards: by size, or for a single one by an estimate of its states.
 
 The number of dominoes says little of a loose board: of two boards of 14, one takes a millisecond
 and the other ten seconds. The estimate by which a cell order is chosen
@@ -25,19 +25,18 @@ STATE_S = 0.8e-6
 a fifth to two and a half times as long as expected, half in the median, and three at least eight
 times as long (ADR 51)."""
 BOARD_S = 50e-6
-"""What a board takes beside its states."""
+"""Overhead of a board besides its states."""
 LARGE_SIZE = 16
-"""Dominoes of the largest boards that are published."""
+"""Dominoes of the largest published boards."""
 LARGE_S = 0.4e-3
-"""What such a board costs on average, files and messages included."""
+"""Average cost of such a board, including files and messages."""
 SMALLER_FACTOR, LARGER_FACTOR = 1.4, 2.0
-"""A board with a domino fewer costs so many times less, and one with a domino more so many times
-more."""
+"""Factor of the cost for one domino more or less."""
 NOT_COUNTED = -1.0
 
 
 def cost_s(arrays: Arrays) -> npt.NDArray[np.float64]:
-    """Estimate the seconds that each board will take one core, from its number of dominoes."""
+    """Estimate the seconds that each board takes one core, from its number of dominoes."""
     beyond = np.minimum(arrays["size"].astype(np.float64) - LARGE_SIZE, 32.0)
     growth = np.where(beyond < 0, SMALLER_FACTOR, LARGER_FACTOR)
     cost: npt.NDArray[np.float64] = LARGE_S * growth**beyond
@@ -51,7 +50,7 @@ def _expected_states(boards: npt.NDArray[np.void], columns: Columns, row: Int) -
 
 
 def count_s(arrays: Arrays) -> float | None:
-    """Estimate the seconds that counting the one board of these columns takes.
+    """Estimate the seconds of counting the only board of these columns.
 
     None if layers cannot.
     """

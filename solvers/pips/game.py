@@ -1,4 +1,4 @@
-"""Pips behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
+"""Pips as a nightgrid.solvers.game_contract game: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ from nightgrid.solvers.pips.staged.layers import LayeredCount, take_up
 from nightgrid.solvers.pips.stream import PipsStream
 
 MOST_NARROW_TYPES = 64
-"""Distinct dominoes that a key of two words can hold."""
+"""Most distinct dominoes of a key of two words."""
 SOLUTION_BYTES = 64
-"""A tuple's share of a list of solutions, beside 8 bytes for each placement."""
+"""Overhead of a tuple in a list of solutions, on top of 8 bytes for each placement."""
 
 
 class PipsGame(Game[Puzzle, Solution]):
@@ -90,7 +90,7 @@ class PipsGame(Game[Puzzle, Solution]):
     def open_stream(
         self, puzzle: Puzzle, part: Any, budget: Budget, limit: int | None, *, first: bool
     ) -> PipsStream:
-        """Make the stream of the solutions of a part."""
+        """Return a stream of the solutions of a part."""
         if isinstance(part, dict):
             raise only_counts(Ask(kind="first") if first else Ask(kind="all", limit=limit))
         return PipsStream(puzzle, part, budget, limit, first=first)
@@ -183,15 +183,15 @@ class PipsGame(Game[Puzzle, Solution]):
         return answered
 
     def layered(self, puzzle: Puzzle, budget: Budget) -> LayeredCount | None:
-        """Take up a board to count it by layers; None if only the general search takes it."""
+        """Prepare a board to be counted by layers; None if only the general search supports it."""
         return None if is_first_choice(puzzle) else take_up(puzzle, budget)[0]
 
     def cost_s(self, arrays: Arrays, ask: Ask) -> npt.NDArray[np.float64]:  # noqa: ARG002
-        """Estimate the seconds that each row will take one core, from its number of dominoes."""
+        """Estimate the seconds that each row takes one core, from its number of dominoes."""
         return cost_s(arrays)
 
     def close_cost_s(self, arrays: Arrays, ask: Ask) -> float | None:
-        """Estimate the seconds that counting the only row by layers takes, from its states."""
+        """Estimate the seconds of counting the only row by layers, from its states."""
         if ask.kind != "count":
             return None
         if arrays["size"][0] >= DOMINOES_MIN and is_first_choice(from_arrays(arrays, 0)):

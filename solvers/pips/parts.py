@@ -24,7 +24,7 @@ Part = list[list[Any]]
 
 
 class PartArrays(NamedTuple):
-    """A part as kernels take it. Cells are numbered as they are sorted."""
+    """A part as kernels take it. Cells are numbered in sorted order."""
 
     tiles: I64
     """int64[tiles, 2]: pairs of cells that share a tile."""
@@ -37,9 +37,9 @@ NO_PART = PartArrays(tiles=np.empty((0, 2), np.int64), halves=np.empty((0, 2), n
 
 
 def part_arrays(puzzle: Puzzle, part: Part | None) -> PartArrays:
-    """Turn a part into arrays.
+    """Convert a part to arrays.
 
-    Raises PermanentError for what is no part of this puzzle.
+    Raises PermanentError for an invalid part of this puzzle.
     """
     if part is None:
         return NO_PART
@@ -114,7 +114,7 @@ def divide_in_order(
     while len(parts) < into:
         children = [child for one in parts for child in _laid_children(puzzle, order, one)]
         if not children or children == parts:
-            # Nothing fits on any of them, or all of them are full.
+            # None of them can be filled, or all of them are full.
             break
         parts = children
     return parts

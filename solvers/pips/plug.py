@@ -1,4 +1,4 @@
-"""Plug Pips in: domino tilings under sums, counted exactly."""
+"""The solver's plug of Pips: domino tilings under sums, counted exactly."""
 
 from __future__ import annotations
 

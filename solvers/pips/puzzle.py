@@ -60,7 +60,7 @@ class Puzzle:
         return digest("pips", canonical_json(self.to_json()))
 
     def to_json(self) -> dict[str, Any]:
-        """Write the canonical form, in the key names of the published payload."""
+        """Return the canonical form, with the key names of the published payload."""
         return {
             "game": "pips",
             "dominoes": [list(domino) for domino in self.dominoes],
@@ -69,11 +69,11 @@ class Puzzle:
 
     @classmethod
     def from_json(cls, value: object, place: str = "") -> Puzzle:
-        """Validate a JSON value with `dominoes`, `regions` and, if it likes, `cells`.
+        """Validate a JSON value with `dominoes`, `regions` and optionally `cells`.
 
-        `place` is the path of the value in its document and starts every place that an error
-        names. `cells` (a list of [row, column]) states the board apart from the regions; a cell
-        of it that no region holds is an error. Other keys are ignored.
+        `place` is the path of the value in its document and starts every place that an error names.
+        `cells` (a list of [row, column]) states the board apart from the regions; a cell of it that
+        no region holds is an error. Other keys are ignored.
         """
         obj = _object(value, place)
         faults = Faults()
@@ -86,7 +86,7 @@ class Puzzle:
             regions = faults.each(of_regions, lambda item, at: _read_region(item, at, faults))
         check_regions(regions, place, faults)
         faults.check()
-        # What is wrong with the whole is told once its parts are right.
+        # Faults of the whole are reported once its parts are valid.
         sound = [region.sound() for region in regions if region is not None]
         if obj.get("cells") is not None:
             _check_cover(obj, sound, place)
@@ -106,7 +106,7 @@ def _region_to_json(region: Region) -> dict[str, Any]:
 
 
 def _shown(value: object) -> str:
-    """Show a value of unknown size in an error without letting it flood the message."""
+    """Describe a value of unknown size in an error, without flooding the message."""
     if isinstance(value, list | dict):
         return f"a JSON {'array' if isinstance(value, list) else 'object'} of {len(value)}"
     if isinstance(value, int) and abs(value) > 10**20:

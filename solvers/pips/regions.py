@@ -1,4 +1,4 @@
-"""The regions and dominoes of a Pips board: types, limits, and the rules that both must keep."""
+"""The regions and dominoes of a Pips board: types, limits, and rules for both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_TARGET = MAX_PIP * MAX_CELLS
 
 
 class RegionType(enum.StrEnum):
-    """What a region demands of the pips on its cells."""
+    """The constraint of a region on the pips on its cells."""
 
     EMPTY = "empty"
     """Nothing."""
@@ -38,7 +38,7 @@ class RegionType(enum.StrEnum):
 
 
 REGION_TYPES: tuple[RegionType, ...] = tuple(RegionType)
-"""Index = the code of a region type in columns and kernels."""
+"""The region types by their code in columns and kernels."""
 TARGETED = frozenset({RegionType.SUM, RegionType.LESS, RegionType.GREATER})
 
 
@@ -71,16 +71,16 @@ def holds(region: Region, pips: Sequence[int]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRegion:
-    """A region as far as it can be read: None stands for what is wrong with it."""
+    """A region as far as it could be parsed: None replaces invalid values."""
 
     cells: Sequence[Cell | None]
     type: RegionType | None
     target: int | None
     is_targeted: bool
-    """Whether type and target were read, and can be held against each other."""
+    """Whether type and target were parsed, and can be compared."""
 
     def sound(self) -> Region:
-        """Make the region, of which nothing is wrong."""
+        """Return the region, once it is valid."""
         assert self.type is not None
         cells = tuple(cell for cell in self.cells if cell is not None)
         return Region(cells=cells, type=self.type, target=self.target)
@@ -89,7 +89,7 @@ class ReadRegion:
 def check_regions(
     regions: Sequence[Region | ReadRegion | None], place: str, faults: Faults
 ) -> None:
-    """Gather what is wrong with regions and between them; what is None was told before."""
+    """Collect the faults of regions and between them; None means an earlier fault."""
     if not regions and not faults.found:
         at = place_of(place, "regions")
         faults.add(InvalidPuzzleError("empty-list", at, "expected at least one region"))
@@ -142,7 +142,7 @@ def _wrong_cell(
 
 
 def _wrong_target(region: Region | ReadRegion, place: str) -> InvalidPuzzleError | None:
-    """Return what is wrong with the target of a region, for its type."""
+    """Return the fault of a region's target for its type, if any."""
     targeted = region.type in TARGETED
     if targeted and region.target is None:
         return InvalidPuzzleError(

@@ -32,7 +32,7 @@ from nightgrid.solvers.pips.regions import Cell
 from nightgrid.solvers.pips.solution import Placement, Solution
 
 ROWS_PER_CALL = 1024
-"""Solutions that one kernel call writes at most."""
+"""Most solutions that one kernel call writes."""
 UNLIMITED = 2**62
 
 
@@ -155,7 +155,7 @@ class PipsStream(SolutionStream[Solution]):
     def _search(self, scratch: SearchScratch) -> Iterator[Solution]:
         cells = self._puzzle.cells
         placements: dict[tuple[int, int, int, int], Placement] = {}
-        # One more than wanted tells whether there are more.
+        # One more than requested shows whether there are more.
         left = UNLIMITED if self.limit is None else self.skip + self.limit + (not self.first)
         rows = min(left, ROWS_PER_CALL)
         into = Found(
@@ -189,7 +189,7 @@ def _solution(
     found: Found,
     row: int,
 ) -> Solution:
-    # A board has few different placements: each is made once for all its solutions.
+    # A board has few different placements, so each is created once for all solutions.
     values, others = found.pips[row].tolist(), found.partners[row].tolist()
     solution = []
     for a, b in enumerate(others):

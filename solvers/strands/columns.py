@@ -1,4 +1,4 @@
-"""Boards of Strands as columns: how the puzzles table stores them."""
+"""Boards of Strands as columns, as in the puzzles table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nightgrid.solvers.sentences import plural
 from nightgrid.solvers.strands.puzzle import Puzzle
 
 UNKNOWN_WORDS = -1
-"""Stands in `theme_word_count` where the number of theme words is not known."""
+"""Value of `theme_word_count` if the number of theme words is unknown."""
 
 
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
@@ -35,9 +35,9 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
 
 def from_arrays(arrays: Arrays, row: int) -> Puzzle:
-    """Rebuild the board of one row.
+    """Decode the board of one row.
 
-    Raises InvalidPuzzleError where its letters are not as many as its rows and columns say.
+    Raises InvalidPuzzleError if the number of its letters does not match its rows and columns.
     """
     text = "".join(map(chr, list_of(arrays, "letter", row)))
     height, width = int(arrays["row_count"][row]), int(arrays["column_count"][row])

@@ -1,4 +1,4 @@
-"""Strands behind the contract nightgrid.solvers.game_contract: ask, split, solve, merge."""
+"""Strands as a nightgrid.solvers.game_contract game: ask, split, solve, merge."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class StrandsGame(Game[Puzzle, Cover]):
     _found: tuple[Puzzle, Found] | None = None
 
     def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
-        """Divide a job or a part by its spangrams, and what is one spangram by its first words."""
+        """Divide a job or a part by its spangrams, and one spangram by its first words."""
         del ask
         try:
             found = self.find(puzzle)
             engine = engine_for(puzzle, self.bound_rules, found, Budget(), exists=True)
             return divide(engine, part, into)
         except (TooManyPiecesError, BudgetSpentError):
-            # Solving the part gives the reason why it cannot be.
+            # Solving the part reports why it cannot be divided.
             return [part or {"under": [], "from": 0, "to": None}]
 
     def solve_counted(
@@ -127,7 +127,7 @@ class StrandsGame(Game[Puzzle, Cover]):
     def open_stream(
         self, puzzle: Puzzle, part: Part | None, budget: Budget, limit: int | None, *, first: bool
     ) -> CoverStream:
-        """Make the stream of the covers of a part."""
+        """Return a stream of the covers of a part."""
         return CoverStream(self, puzzle, part, budget, limit, first=first)
 
     def in_order(self, puzzle: Puzzle, ask: Ask, solutions: list[Cover]) -> list[Cover]:  # noqa: ARG002
@@ -142,9 +142,9 @@ class StrandsGame(Game[Puzzle, Cover]):
         return self.lexicon
 
     def find(self, puzzle: Puzzle, budget: Budget | None = None) -> Found:
-        """Find the pieces of a board; those of the last board asked for are kept.
+        """Find the pieces of a board; those of the last board are cached.
 
-        Raises BudgetSpentError when the budget's stop is set meanwhile.
+        Raises BudgetSpentError if the budget's stop is set meanwhile.
         """
         if self._found is None or self._found[0] != puzzle:
             # Counting and ranking one board one after the other finds its pieces once.
@@ -154,7 +154,7 @@ class StrandsGame(Game[Puzzle, Cover]):
         return self._found[1]
 
     def warm(self) -> None:
-        """Compile or load every kernel, so that the first solve pays for nothing."""
+        """Compile or load every kernel, so that the first solve does not have to."""
         lexicon = compile_lexicon([("AB", 500), ("ABAB", 500), ("BA", 500)])
         for words in (None, 1):
             game = StrandsGame(Rules(min_letters=2), lexicon)

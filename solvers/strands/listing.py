@@ -1,4 +1,4 @@
-"""The search that a board goes to, and its covers: the highest scores first, or all in order."""
+"""The choice of a board's search, and its covers: the highest scores first, or all in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nightgrid.solvers.strands.game import StrandsGame
 
 COVER_BYTES = 2048
-"""A cover's share of a list of covers."""
+"""Size of a cover in a list of covers."""
 ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
 SWEEP_WORDS_MAX = 250
 SWEEP_NODES = 1 << 22

@@ -9,18 +9,18 @@ from typing import Any
 from nightgrid.solvers.game_contract import even_parts
 
 Part = dict[str, Any]
-"""{"under": choices from the root, "from": first child, "to": behind the last}."""
+"""{"under": choices from the root, "from": first child, "to": past the last}."""
 
 
 def part_range(part: Part | None) -> tuple[list[int], int, int | None]:
-    """Take a part apart: choices from the root, first child, behind the last (None: all)."""
+    """Unpack a part: choices from the root, first child, past the last (None: all)."""
     if part is None:
         return [], 0, None
     return list(part["under"]), part["from"], part["to"]
 
 
 def walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int]:
-    """Follow choices from the root: the pieces placed, the state reached, the score so far."""
+    """Follow choices from the root; return the pieces placed, the state and the score so far."""
     pieces: list[tuple[str, int]] = []
     state, score = None, 0
     for depth, choice in enumerate(under):

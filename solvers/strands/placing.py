@@ -1,4 +1,4 @@
-"""Lay given words on a board: the one cover that they make, found without a lexicon.
+"""Place given words on a board: the one cover that they make, found without a lexicon.
 
 A published answer often names its words and not their cells. On every published board the words
 alone determine which cells each of them lies on; the path of a word over its cells need not be
@@ -15,7 +15,7 @@ from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
 
 MAX_STEPS = 50_000
-"""Steps of the search before it gives up: a published board takes 214 at most."""
+"""Steps before the search gives up: a published board takes at most 214."""
 MAX_WORDS = 200
 """The search goes as deep as there are words; more of them are not laid."""
 
@@ -30,7 +30,7 @@ Ways = dict[int, list[Way]]
 
 
 class TooManySteps(Exception):  # noqa: N818 - a signal to the caller that set the limit, not an error
-    """The search was given up."""
+    """The search gave up."""
 
 
 def touches_opposite_sides(cells: Sequence[Cell], puzzle: Puzzle) -> bool:
@@ -79,9 +79,9 @@ def place_words(
 
 
 def cover_of(spangram: Entry | None, theme_words: Sequence[Entry]) -> Cover:
-    """Make a cover of score 0 with its theme words in their order: by their first cells.
+    """Return a cover of score 0 with its theme words sorted by their first cells.
 
-    Words whose path is not known stand last, in the order given.
+    Words without a path are last, in the order given.
     """
     placed = [entry for entry in theme_words if entry.path]
     others = [entry for entry in theme_words if not entry.path]

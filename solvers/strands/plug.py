@@ -1,4 +1,4 @@
-"""Plug Strands in: covers of a board with words, the most probable ones first."""
+"""The solver's plug of Strands: covers of a board with words, the most probable ones first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from nightgrid.solvers.plug import GamePlug
 from nightgrid.solvers.strands.rules import Rules
 
 NIGHT_BEST = 10
-"""Covers that a night keeps of a board: the official one is looked up among them."""
+"""Covers of a board that a night keeps, among which the official one is looked up."""
 
 
 PLUG = GamePlug(

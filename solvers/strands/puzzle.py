@@ -1,4 +1,4 @@
-"""The Strands puzzle: a board of letters, and how many theme words it is said to hold."""
+"""The Strands puzzle: a board of letters, and its stated number of theme words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cell = tuple[int, int]
 
 MAX_CELLS = 1 << 16
 BOARD_KEYS = ("board", "startingBoard")
-"""Names under which a JSON value may carry its rows: ours, and the published payload's."""
+"""Keys of the rows in a JSON value: ours, and the published payload's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Puzzle:
 
     board: tuple[str, ...]
     theme_words: int | None = None
-    """How many words the board holds beside its spangram, None if that is not known."""
+    """Number of words besides the spangram, None if unknown."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "board", tuple(upper(row) for row in self.board))
@@ -71,10 +71,10 @@ class Puzzle:
 
     @classmethod
     def from_json(cls, value: object, place: str = "") -> Puzzle:
-        """Validate a JSON value with `board` (or `startingBoard`) and, if it likes, `theme_words`.
+        """Validate a JSON value with `board` (or `startingBoard`) and optionally `theme_words`.
 
-        `place` is the path of the value in its document and starts every place that an error
-        names. Other keys are ignored.
+        `place` is the path of the value in its document and starts every place that an error names.
+        Other keys are ignored.
         """
         given = check_object(value, place)
         key = next((name for name in BOARD_KEYS if given.get(name) is not None), None)

@@ -1,4 +1,4 @@
-"""The rules of Strands that can be switched, and their one-line form under which results lie."""
+"""The switchable rules of Strands, and their one-line form, under which results are stored."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Rules(RuleLine):
     one. Theme words are the pieces beside the spangram (with spangram off, all pieces).
     `any`: any number."""
     crossing: bool = False
-    """Whether two different words may cross (both diagonals of one 2 x 2 block). A word may
-    always cross itself."""
+    """Whether two different words may cross (both diagonals of one 2 x 2 block). A word may always
+    cross itself."""
     repeats: bool = False
-    """Whether a word may stand twice in a cover, on different cells."""
+    """Whether a word may occur twice in a cover, on different cells."""
     diagonal: bool = True
     """Whether words may step diagonally (article 000, Corollary 19 forbids it)."""
     min_letters: int = 4
     """Fewest letters of a piece."""
     compound_parts: int = 3
-    """Most words that a spangram may be run together from, 1 to COMPONENTS_MAX; 1: single words."""
+    """Most words that a spangram may be joined from, 1 to COMPONENTS_MAX; 1: single words."""
     part_centizipf: int = 300
     """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer
     parts may be rarer (nightgrid.solvers.strands.score). A lexicon without frequencies takes

@@ -1,4 +1,4 @@
-"""A solution of Strands: which words lie on which cells, with paths that do not cross."""
+"""A solution of Strands: which words are on which cells, with paths that do not cross."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from nightgrid.solvers.strands.puzzle import Cell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One word of a cover. Its path is one of the paths that the word may have on its cells."""
+    """One word of a cover. Its path is one of the possible paths on its cells."""
 
     word: str
-    """The letters as they stand on the board, without spaces."""
+    """The letters as on the board, without spaces."""
     path: tuple[Cell, ...]
     """The cells in the order of the letters."""
     components: tuple[str, ...]
-    """The words it is run together from; the word itself where it is one."""
+    """The words that it is joined from; the word itself if it is one."""
 
     @property
     def cells(self) -> frozenset[Cell]:
-        """The cells it lies on: what makes it the same entry, whatever its path."""
+        """Its cells, which identify the entry, whatever its path."""
         return frozenset(self.path)
 
 
@@ -42,17 +42,17 @@ class Cover:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The spangram, where there is one, and the theme words."""
+        """The spangram, if there is one, and the theme words."""
         return (() if self.spangram is None else (self.spangram,)) + self.theme_words
 
     @property
     def identity(self) -> frozenset[tuple[str, frozenset[Cell]]]:
-        """What makes a cover this one: its set of (word, cells)."""
+        """The identity of a cover: its set of (word, cells)."""
         return frozenset((entry.word, entry.cells) for entry in self.entries)
 
 
 def cover_to_json(cover: Cover) -> dict[str, Any]:
-    """Write a cover as {"spangram": entry or null, "theme_words": [entry, ...], "score"}."""
+    """Return a cover as {"spangram": entry or null, "theme_words": [entry, ...], "score"}."""
     return {
         "spangram": None if cover.spangram is None else _entry_to_json(cover.spangram),
         "theme_words": [_entry_to_json(entry) for entry in cover.theme_words],
@@ -61,7 +61,7 @@ def cover_to_json(cover: Cover) -> dict[str, Any]:
 
 
 def cover_from_json(value: Any) -> Cover:
-    """Read a cover as `cover_to_json` writes it."""
+    """Parse a cover as returned by `cover_to_json`."""
     spangram = value["spangram"]
     return Cover(
         spangram=None if spangram is None else _entry_from_json(spangram),

@@ -1,4 +1,4 @@
-"""Plug Tiles in: walks that clear a board, which are neither counted nor listed."""
+"""The solver's plug of Tiles: walks that clear a board, which are neither counted nor listed."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def let_in(folder: Path) -> None:
 
 
 def wait_until(container: Container, ready: Callable[[], bool], what: str) -> None:
-    """Wait until something is so; tell what the program said when it ends before."""
+    """Wait until something is so; return the output of the program if it ends before."""
 
     deadline = time.monotonic() + UP_S
     while True:

@@ -15,7 +15,7 @@ DISK_FULL = "disk-full"
 
 
 def chaos_folder() -> Path:
-    """Name the folder of these files, as a worker is told it."""
+    """Return the folder of these files, as a worker is told it."""
     return Path(os.environ["NIGHTGRID_CHAOS_DIR"])
 
 

@@ -81,7 +81,7 @@ class _Packing:
         return self._best, len(self._best) if complete else bound
 
     def _search(self, sets: list[frozenset[str]], chosen: list[frozenset[str]]) -> bool:
-        """Search the sets that are left; tell whether the search came to its end."""
+        """Search the sets that are left; return whether the search came to its end."""
         stack = [(sets, chosen)]
         while stack:
             left, taken = stack.pop()

@@ -1,6 +1,6 @@
-"""Boards on which every letter stands once: a state is the set of letters left and the last letter.
+"""Boards of distinct letters: a state is the set of letters left and the last letter.
 
-The state space of article 000, Theorem 7, without sides: each letter has one.
+The state space of article 000, Theorem 7, without sides: each letter has only one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 _kept = threading.local()
 
 LETTERS_MAX = 14
-"""Letters up to which tables for every set of them are small."""
+"""Most letters for which tables of every set of them are small."""
 SEEN_MAX = 255
 """More words than a shortest chain of LETTERS_MAX letters has: each letter after the first word
 comes at most LETTERS_MAX words after the one before (article 000, Lemma 9)."""
@@ -47,10 +47,10 @@ class SetTables(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When counting stops."""
+    """Limits of counting."""
 
     words: int
-    """Words of a chain, at most."""
+    """Most words of a chain."""
     nodes: int
     deadline_ns: int
     """On the monotonic clock."""

@@ -1,4 +1,4 @@
-"""Search the chains of a board: choose the engine that takes it, give it tables, ask it."""
+"""Search the chains of a board: choose the engine, allocate tables, run it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from nightgrid.solvers.letterboxed.states.ways_of_playing import fields_of
 from nightgrid.solvers.reasons import BudgetSpentError
 
 DISTINCT_LETTERS_MAX = 64
-"""Letters of a board whose letters left are one 64-bit word."""
+"""Most letters of a board whose set of letters left is one 64-bit word."""
 SHORT_ROWS, SHORT_ROWS_MAX = 1 << 10, 1 << 18
-"""Chains of one and two words that are kept: at first, and at most."""
+"""Rows for chains of one and two words: initially, and at most."""
 
 
 def engine_of(model: Model) -> str:
@@ -33,7 +33,7 @@ def engine_of(model: Model) -> str:
 
 
 class Search:
-    """One board and one budget, which everything that is asked of it shares."""
+    """One board and one budget, shared by everything that is asked."""
 
     def __init__(self, model: Model, budget: Budget) -> None:
         self.model = model
@@ -176,7 +176,7 @@ class Search:
 
     @property
     def takes_tables(self) -> bool:
-        """Whether `count_distinct` takes the board."""
+        """Whether `count_distinct` supports the board."""
         letters = len(self.model.alphabet)
         return (
             self.engine == "distinct"
@@ -186,11 +186,11 @@ class Search:
 
     @property
     def nodes_left(self) -> int:
-        """What is left of the budget's nodes."""
+        """The rest of the budget's nodes."""
         return max(self.budget.nodes - self.statistics.nodes, 0)
 
     def spent(self, code: int, began_ns: int, nodes: int, states: int, table_bytes: int) -> None:
-        """Note what a kernel has cost; raise BudgetSpentError unless it is done."""
+        """Record the cost of a kernel call; raise BudgetSpentError unless it is done."""
         self.statistics += Statistics(
             states=states,
             nodes=nodes,
@@ -202,7 +202,7 @@ class Search:
             raise BudgetSpentError(code)
 
     def allow(self, tables: GrowingGraph) -> None:
-        """Let tables be used for what is left of the budget."""
+        """Allow tables to use the rest of the budget."""
         tables.allow(self.nodes_left, self.deadline_ns, self.budget.stop_address)
 
     def _tables(self, words: range, limit: int) -> GrowingGraph:

@@ -1,1 +1,1 @@
-"""The graph of states that chains of Letter Boxed lead through."""
+"""The graph of states of Letter Boxed chains."""

@@ -139,7 +139,7 @@ def keep(rows: U64, first: Int, new: Int, fields: Fields, plays: Plays) -> Int:
 
 @inlined_kernel
 def find_row(rows: U64, new: Int, size: Int, plays: Plays) -> bool:
-    """Enter a row into the hash table; tell whether it is new there."""
+    """Enter a row into the hash table; return whether it is new there."""
     stamp = plays.state[0]
     mixed = ZERO
     for i in range(size):

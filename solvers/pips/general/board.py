@@ -13,9 +13,9 @@ from nightgrid.solvers.pips.regions import Cell, RegionType
 FREE = -1
 """Region of a cell whose region can never fail."""
 SETTLED = -1
-"""Progress of a region that can fail no more."""
+"""Progress of a region that can no longer fail."""
 FULL = MAX_COUNT + 1
-"""Counts are held to this: more is more than a result holds."""
+"""Counts are capped at this: more does not fit into a result."""
 Open = tuple[int, int, int]
 """A partly filled region: its number, its free cells, its progress."""
 
@@ -92,9 +92,9 @@ class GeneralBoard:
 
     @cached_property
     def order(self) -> list[int]:
-        """The order in which cells are filled: so that few regions are open at a time.
+        """The order in which cells are filled, which keeps the number of open regions low.
 
-        Always the cell that opens the fewest regions and borders, those that close one first, and
+        Always the cell that opens the fewest regions and borders, first those that close one, and
         of equal ones the one that has waited longest. Forced tiles are taken whole.
         """
         done = [False] * len(self.cells)
@@ -122,7 +122,7 @@ class GeneralBoard:
                 waits.setdefault(cell, len(waits))
                 heapq.heappush(heap, (cost(cell), waits[cell], cell))
 
-        # Boards lie like text: from the left, what nothing constrains at the end.
+        # Boards are ordered like text: from the left, unconstrained cells at the end.
         seeds = sorted(
             range(len(self.cells)), key=lambda i: (self.region[i] == FREE, *self.cells[i][::-1])
         )
@@ -154,7 +154,7 @@ class GeneralBoard:
         return order
 
     def advance(self, g: int, rest: int, progress: int, pip: int) -> int | None:
-        """Lay a pip on a region with `rest` free cells; the progress after it, None: it fails."""
+        """Place a pip on a region with `rest` free cells; return the progress, None if it fails."""
         kind, target = self.kind[g], self.target[g]
         left = rest - 1
         if progress == SETTLED:

@@ -20,13 +20,13 @@ from nightgrid.solvers.pips.general.board import FREE, FULL, GeneralBoard
 from nightgrid.solvers.pips.regions import RegionType
 
 KINDS_MAX = 4
-"""Kinds of tiles, those without constraint left out, up to which dominoes are laid one by one."""
+"""Most kinds of constrained tiles for which dominoes are laid one by one."""
 TYPES_MIN = 17
-"""Distinct dominoes from which on this can be worth it: fewer are no work anyhow."""
+"""Fewest distinct dominoes for which this can pay off: fewer are quick anyway."""
 HALVES_MIN = 12
-"""Distinct dominoes from which on two halves are joined."""
+"""Fewest distinct dominoes for which two halves are joined."""
 DOMINOES_MAX = 62
-"""Ways to turn so many dominoes still fit 63 bits."""
+"""Most dominoes whose orientations fit 63 bits."""
 
 Layer = dict[tuple[tuple[int, ...], tuple[int, ...]], int]
 """Free tiles of each kind and progress of each region: in how many ways."""
@@ -50,11 +50,11 @@ def kinds_of(board: GeneralBoard, cells: range | list[int]) -> Counter[tuple[int
 
 
 class DominoSearch:
-    """A board of one tiling, domino by domino."""
+    """A board with one tiling, domino by domino."""
 
     def __init__(self, board: GeneralBoard, meter: Meter, *, exists: bool) -> None:
         self.board, self.meter, self.exists = board, meter, exists
-        # Large ones first: what is left then can make up for less and less.
+        # Large ones first: the remaining ones can then compensate less and less.
         self.sequence = sorted(range(len(board.types)), key=lambda t: (-board.types[t][1], t))
         self._known: dict[object, int] = {}
 

@@ -1,4 +1,4 @@
-"""The general search of Pips: any number of cells, dominoes and pips, as far as the budget goes."""
+"""The general search of Pips: any number of cells, dominoes and pips, limited by the budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nightgrid.solvers.pips.solution import Placement, Solution
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 
 State = tuple[int, int, int, tuple[Open, ...]]
-"""First free position, covered positions behind it as bits, used dominoes, open regions."""
+"""First free position, covered positions after it as bits, used dominoes, open regions."""
 Step = tuple[int, int, int]
 """Position of the partner, pips on the first free cell, pips on the partner."""
 
@@ -70,7 +70,7 @@ class TileSearch:
         self.pips = sorted(self.by_pip)
         self.root: State = (0, 0, 0, ())
         self.tail = len(order)
-        """From this position on nothing is left to choose but which domino lies where."""
+        """From this position on, only which domino lies where is left to choose."""
         while self.tail and self._is_plain(order[self.tail - 1], tile):
             self.tail -= 1
         self._known: dict[State, int] = {}
@@ -180,7 +180,7 @@ class TileSearch:
 
 
 DOMINOES_MIN = 17
-"""Dominoes up to which every board is left to the layers."""
+"""Most dominoes of boards that are always left to the layers."""
 
 
 def is_first_choice(puzzle: Puzzle) -> bool:
@@ -212,7 +212,7 @@ class GeneralSearch:
             return 0
         if self._dominoes is None:
             return self.tiles.value(state)
-        # What a part says of later tiles is laid first.
+        # The part's later tiles are laid first.
         board, tiles = self.board, self.tiles
         p, covered, used, opened = state
         left = [

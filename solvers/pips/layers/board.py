@@ -1,4 +1,4 @@
-"""The record in which kernels keep one board: allocated once, filled again for each board."""
+"""The record in which kernels store one board: allocated once, filled again for each board."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ByRest = Annotated[I64, np.int64, (MOST_CELLS + 2,)]
 class Board:
     """One board. In kernels it is a record: passed by address, its arrays by name.
 
-    No object is made of this class: it gives BOARD its fields and the type checker their types.
+    No object is made of this class: it defines BOARD's fields, and the types for the type checker.
     """
 
     cells: Scalar
@@ -84,14 +84,14 @@ class Board:
     """By position: positions of the neighbours that come later, ascending."""
     later_count: ByPosition
     region: ByPosition
-    """-1 if nothing constrains the cell."""
+    """-1 if the cell is unconstrained."""
     tile: ByPosition
     """In a part: the position that shares a tile with this one, else -1."""
     fixed: ByPosition
     """In a part: index of the pips that lie here, else -1."""
 
     kind: ByRegion
-    """Code of the region's type, EMPTY where the constraint can never fail."""
+    """Code of the region's type, EMPTY if the constraint can never fail."""
     target: ByRegion
     size: ByRegion
     first: ByRegion

@@ -1,8 +1,8 @@
 """Exact counting: how many ways lead to each state, layer by layer, equal states merged.
 
-Only two layers of states are alive at a time: they grow towards each other from the two ends of
-one arena, so a budget in bytes is all memory there is. Once every constraint is settled the
-dominoes left fit in any order, and a state stands for all of them by a factor.
+Only two layers of states are alive at a time: they grow towards each other from the two ends of one
+arena, so a budget in bytes bounds all memory. Once every constraint is settled, the dominoes left
+fit in any order, and one state represents all of them by a factor.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from nightgrid.solvers.pips.layers.board import Board
 from nightgrid.solvers.pips.layers.space import Children, Limits, Space, Table, Work
 
 CLOCK_STRIDE = 1024
-"""States between two looks at the clock."""
+"""States between two clock checks."""
 
 
 class Span(NamedTuple):
-    """Which states to carry from which layer to which."""
+    """Which states to advance from which layer to which."""
 
     here: Int
     """States of layer `first`,"""
@@ -39,16 +39,16 @@ class Span(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """How carrying states on has ended."""
+    """The result of advancing states."""
 
     code: Int
     here: Int
     """States of the layer reached."""
     states: Int
-    """States reached in all, beside those that were carried."""
+    """States reached in all, without the initial ones."""
     nodes: Int
     peak: Int
-    """The most rows that were in use,"""
+    """The most rows in use,"""
     bits: Int
     """and the largest index: 2^bits slots."""
     layer: Int
@@ -56,7 +56,7 @@ class Carried(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A count and what it took."""
+    """A count and its cost."""
 
     code: Int
     hi: np.uint64
@@ -164,9 +164,9 @@ def first_row(table: Table, here: Int, side: Int) -> Int:
 def count_layers(
     space: Space, table: Table, children: Children, span: Span, limits: Limits
 ) -> Carried:
-    """Carry states from one layer on to another. Every layer changes sides.
+    """Advance states from one layer to another. Every layer changes sides.
 
-    It ends early in a layer of no states, or of more than span.rows_max.
+    Ends early in a layer without states, or with more than span.rows_max.
     """
     board, forest, key_width = space.board, space.forest, space.width
     arena, index, keys = table.rows, table.slots, children.keys

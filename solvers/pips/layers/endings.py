@@ -1,4 +1,4 @@
-"""What a kernel's code means: a status and a reason."""
+"""The meaning of kernel codes: a status and a reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.reasons import Reason, ReasonCode, reason_code_of
 
 SOLVING = 16
-"""Codes of count and search follow those of prepare from here on."""
+"""Codes of count and search start here, after those of prepare."""
 CODES = 2 * SOLVING
 
 _BEFORE: dict[int, tuple[Status, ReasonCode | None, str]] = {
@@ -42,7 +42,7 @@ _BEFORE: dict[int, tuple[Status, ReasonCode | None, str]] = {
     ),
     spaces.TIME_IS_UP: (Status.OVER_BUDGET, ReasonCode.SECONDS, ""),
 }
-"""What making a board ready ends with: status, code of the reason, and a sentence of its own."""
+"""Results of preparing a board: status, reason code, and a sentence of its own."""
 # Solved or not: the count tells.
 _ENDINGS: dict[int, tuple[Status, Reason | None]] = {
     code: (status, Reason(code=reason, sentence=sentence) if reason else None)
@@ -55,7 +55,7 @@ for _code in (codes.OUT_OF_NODES, codes.OUT_OF_BYTES, codes.OUT_OF_SECONDS, code
 REASONS: tuple[Reason | None, ...] = tuple(
     dict.fromkeys([None, *(reason for _, reason in _ENDINGS.values())])
 )
-"""What the column `reason` of solve_batch refers to."""
+"""Reasons of the column `reason` of solve_batch."""
 
 STATUS_OF_CODE = np.zeros(CODES, np.uint8)
 """Index into STATUS_CODES by kernel code."""
@@ -77,5 +77,5 @@ def is_capacity(code: int) -> bool:
 
 
 def is_refusal(code: int) -> bool:
-    """Return whether the board is beyond what fits the layers' tables, whatever the budget."""
+    """Return whether the board does not fit the layers' tables, whatever the budget."""
     return code in (spaces.BOARD_TOO_LARGE, spaces.ORDER_TOO_WIDE, spaces.KEY_TOO_LONG)

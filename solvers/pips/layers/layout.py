@@ -1,8 +1,4 @@
-"""Where a state keeps what: every field's place in the few words of a key.
-
-A key holds the dominoes left, the node in the forest of tilings and the progress of each partly
-filled region. Regions that are never open at the same time share their bits.
-"""
+"""The layout of keys: every field's place in the few words of a state's key."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The cell order: which free cell is filled first decides how many states there are.
+"""The cell order, which determines the number of states.
 
 Every sweep over the board is a candidate, component by component. An estimate of the number of
-states, from the statistics of each region and the width of the frontier, picks one: between the
-best and the worst sweep of a published board lie factors of up to a hundred. Where even the best
-estimate is large, each sweep is tried on a few thousand states.
+states, from the statistics of each region and the width of the frontier, picks one: the best and
+the worst sweep of a published board differ by factors of up to a hundred. If even the best estimate
+is large, each sweep is tried on a few thousand states.
 """
 
 from __future__ import annotations
@@ -126,10 +126,10 @@ def _foresee_unequal(board: Board, size: Int, at: Int) -> None:
 
 SWEEPS = 8
 FRONTIER_BITS = 0.6
-"""log2 of the ways in which one cell of the frontier can stand to the tilings behind it."""
+"""log2 of the ways in which one cell of the frontier can relate to the tilings behind it."""
 
 PROBE_ABOVE_STATES = 2.0**20
-"""Estimate, about four times too high, from which on sweeps are tried and not only judged."""
+"""Estimate, about four times too high, from which sweeps are tried rather than only estimated."""
 PROBE_NODES = 2**15
 """Transitions of one trial."""
 FOREVER_NS = 2**62
@@ -152,7 +152,7 @@ def choose_order(space: Space, table: Table, children: Children, deadline_ns: In
 
 @search_kernel
 def judge_orders(board: Board) -> float:
-    """Leave in `best_order` the sweep with the lowest estimate, and return that."""
+    """Store the sweep with the lowest estimate in `best_order`, and return the estimate."""
     _find_components(board)
     foresee(board)
     best = math.inf
@@ -268,7 +268,7 @@ def estimate(board: Board) -> float:
         board.rest[g] += 1
         constrained -= board.kind[g] != EMPTY
         if constrained <= 0:
-            # What is left takes any domino: states differ in their frontier only.
+            # The rest takes any domino: states only differ in their frontier.
             total += 2.0 ** (FRONTIER_BITS * frontier)
             continue
         chance += board.chance[at + 1] - board.chance[at]

@@ -1,4 +1,4 @@
-"""Everything that happens to a board before its first state.
+"""Preparation of a board before its first state.
 
 It is loaded from a row of columns, its cell order is chosen, its tilings are built and its keys are
 laid out.
@@ -47,7 +47,7 @@ def prepare(
         for v in range(board.values):
             if board.pips[v] == halves[i, 1]:
                 at = v
-        # No domino has such a half: an index that no domino has either.
+        # No domino has such a half: use an index that no domino has.
         board.fixed[board.position[halves[i, 0]]] = at
     return _fold(space, deadline_ns)
 

@@ -1,4 +1,4 @@
-"""Working memory of the kernels: small and kept for the common board, large for one solve."""
+"""Working memory of the kernels: small and reused for common boards, large for one solve."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ NARROW: tuple[int, ...] = (0, 0)
 WIDE: tuple[int, ...] = (0, 0, 0, 0)
 
 MOST_CHILDREN = 4 * 2 * MOST_TYPES
-"""Partners of a cell, directions and domino types."""
+"""Most partners of a cell, directions and domino types."""
 SMALL_BYTES = 8 * 1024**2
 SMALL_NODES = 8192
 MOST_NODES = 2**22
 NODE_BYTES = 8 * (6 + 2 * 4 + 8 * 2 + 4)
-"""The most memory of a forest per node, with its share of edges, open regions and index."""
+"""Most memory of a forest per node, with its share of edges, open regions and index."""
 INDEX_SHARE = 4
-"""One part in so many of the table bytes goes to the hash index."""
+"""Divisor of the table bytes for the hash index."""
 
 
 def allocate(width: tuple[int, ...], table_bytes: int, nodes: int) -> Work:
@@ -52,7 +52,7 @@ def allocate_for_budget(width: tuple[int, ...], table_bytes: int) -> Work:
 
 
 def heed(work: Work, budget: Budget) -> None:
-    """Let kernels look whether the solves of a budget are to stop, from now on."""
+    """Make kernels poll the stop of a budget from now on."""
     work.boards[0]["clock"][STOP_AT] = budget.stop_address
 
 
@@ -73,11 +73,11 @@ def _allocate_children(rows: int, width: tuple[int, ...]) -> Children:
 
 
 FIRST_TABLE_ROWS = 1 << 15
-"""Dead states that a search can keep before its tables grow."""
+"""Initial capacity of a search for dead states."""
 PROBE_ROWS = 2 * PROBE_NODES
-"""States that a trial of a cell order can keep."""
+"""Capacity of a trial of a cell order."""
 KEPT_DOMINOES = 32
-"""Boards up to this size are searched in memory that the thread keeps."""
+"""Largest boards that are searched in memory reused by the thread."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,7 +118,7 @@ class SearchScratch:
 
     @property
     def table_bytes(self) -> int:
-        """What the tables that a budget bounds may come to."""
+        """Most bytes of the tables that a budget bounds."""
         return len(self.dead.rows) * self._row_bytes + self.nodes * NODE_BYTES
 
     @property
@@ -150,7 +150,7 @@ def kept() -> Work:
 
 
 def borrow(dominoes: int) -> SearchScratch:
-    """Take memory for a search: the thread's own if it fits and no other search has it."""
+    """Take memory for a search: the thread's own if it fits and no other search uses it."""
     scratch: SearchScratch | None = getattr(_kept, "search", None)
     if scratch is not None and dominoes <= KEPT_DOMINOES:
         _kept.search = None

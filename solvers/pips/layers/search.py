@@ -1,8 +1,8 @@
 """Solutions one by one: depth first over the same states as counting, dead ends remembered.
 
-Each dead state is walked once and then known, so after it the search runs from solution to
-solution, and the time of `all` grows with their number. The search stops when the caller's rows
-are full and goes on from there at the next call.
+Each dead state is explored once and then remembered, after which the search runs from solution to
+solution, and the time of `all` grows with their number. The search stops when the caller's rows are
+full and continues from there at the next call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nightgrid.solvers.pips.layers.space import Children, Limits, Space, Table, 
 from nightgrid.solvers.pips.parts import PartArrays
 
 MORE = codes.KERNEL_CODES
-"""As many solutions as wanted were found; call again for the next ones."""
+"""The requested number of solutions was found; call again for the next ones."""
 
 # Entries of Walk.run: depth, dead states, their index's size (2^bits slots), and what was spent.
 DEPTH, DEAD, BITS, NODES, STATES, KERNEL_NS = range(6)
@@ -35,7 +35,7 @@ STACK_COLUMNS = 6
 
 
 class Walk(NamedTuple):
-    """Where a search stands between two calls."""
+    """State of a search between two calls."""
 
     stack: I64
     """int64[depths, STACK_COLUMNS]"""

@@ -1,5 +1,5 @@
-"""A count of Pips whose states are handed out between layers.
+"""Counts of Pips whose states are distributed between layers.
 
-For counts that one process has too little memory or time for: chosen for stages of large counts and
-for parts that are buckets of states, `{"layer": L, "buckets": [i, j]}`.
+For counts that exceed the memory or time of one process: chosen for stages of large counts and for
+parts that are buckets of states, `{"layer": L, "buckets": [i, j]}`.
 """

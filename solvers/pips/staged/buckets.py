@@ -30,7 +30,7 @@ _MIX_B = np.uint64(0xD6E8FEB86659FD93)
 
 
 class Buckets(NamedTuple):
-    """What the kernels need to know of a board to tell its states' buckets."""
+    """The data of a board that kernels need to compute its states' buckets."""
 
     group: I64
     """int64[nodes]: the first node of its layer with which a node shares a child, directly or
@@ -46,7 +46,7 @@ class Buckets(NamedTuple):
 
     @classmethod
     def of(cls, work: Work) -> Buckets:
-        """Take up a board whose tilings and layout are in place."""
+        """Compute it for a board with tilings and layout."""
         board = work.boards[0]
         nodes = int(board["layer"][board["dominoes"] + 1])
         types = int(board["types"])

@@ -24,9 +24,9 @@ LayerPart = dict[str, Any]
 
 
 def count_layer_part(puzzle: Puzzle, part: LayerPart, budget: Budget) -> Outcome[Solution]:
-    """Count the solutions that pass through the buckets of a part, from the empty board on.
+    """Count the solutions that pass through the buckets of a part, starting from the empty board.
 
-    Raises PermanentError for what is no part of this puzzle.
+    Raises PermanentError for an invalid part of this puzzle.
     """
     layer, (start, stop) = _read(puzzle, part)
     count, code = (None, 0) if is_first_choice(puzzle) else take_up(puzzle, budget)
@@ -60,7 +60,7 @@ def count_layer_part(puzzle: Puzzle, part: LayerPart, budget: Budget) -> Outcome
 
 
 def divide_layer_part(puzzle: Puzzle, ask: Ask, part: LayerPart, into: int) -> list[LayerPart]:
-    """Divide the buckets of a part into about `into` ranges; what else it says stays."""
+    """Divide the buckets of a part into about `into` ranges; keep its other keys."""
     if ask.kind != "count":
         raise only_counts(ask)
     _, (start, stop) = _read(puzzle, part)
@@ -70,7 +70,7 @@ def divide_layer_part(puzzle: Puzzle, ask: Ask, part: LayerPart, into: int) -> l
 
 
 def only_counts(ask: Ask) -> PermanentError:
-    """Refuse an ask that buckets of states do not answer."""
+    """Return the error for an ask that buckets of states do not answer."""
     return PermanentError(f"a part that is buckets of a layer answers only count, not {ask}")
 
 

@@ -1,9 +1,9 @@
-"""A count carried on layer by layer, whose states can be handed out in between.
+"""A count advanced layer by layer, whose states can be distributed in between.
 
-All states with k dominoes laid form layer k. A process that has some of them can carry their counts
-on to a later layer without the others; states of that layer which several processes have reached
-are one state again when they are gathered. So each process carries buckets of states on with a
-table of its own, and none needs memory for a whole layer.
+All states with k dominoes laid form layer k. A process with some of them can advance them to a
+later layer without the others; equal states of that layer reached by several processes are merged
+when they are gathered. So each process advances buckets of states with its own table, and none
+needs memory for a whole layer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Rows = U64
 """uint64[states, words + 2]: the words of each state's key, then its count, high half first."""
 
 AHEAD_ROWS = 32
-"""Rows whose places in the table are asked for before the first of them is looked up."""
+"""Rows whose places in the table are prefetched before the first of them is looked up."""
 
 
 @search_kernel
@@ -87,20 +87,20 @@ def gather(
 class LayeredCount:
     """One board and a table for its states, which belong to one layer at a time.
 
-    The budget holds for everything that it does together.
+    The budget covers everything that it does.
     """
 
     def __init__(self, work: Work, layers: int, budget: Budget, taken_ns: int) -> None:
         self.layers = layers
-        """Number of the layer that holds the one state of the full board; 0 if no tiling exists."""
+        """Number of the layer with the single state of the full board; 0 if no tiling exists."""
         self.buckets = BUCKETS
         self.row_words = len(work.width) + 2
         self.layout = ""
-        """Names what the words of a row mean; rows of different layouts have nothing in common."""
+        """Identifies the layout of a row's words; rows of different layouts are incompatible."""
         self._budget = budget
         self._work = work
         self.statistics = Statistics(kernel_ns=taken_ns, engine="layers")
-        """What everything together has cost so far."""
+        """Total cost so far."""
         self._size = self._side = self._bits = self._layer = 0
         self._held: list[I64] = []
         self._held_rows = 0
@@ -110,25 +110,25 @@ class LayeredCount:
 
     @property
     def rows(self) -> Rows:
-        """States of the present layer, as a view that is good until the next call."""
+        """States of the current layer, as a view that is valid until the next call."""
         arena = self._work.table.rows
         begin = 0 if self._side == 0 else len(arena) - self._size
         return arena[begin : begin + self._size]
 
     def begin(self) -> None:
-        """Make the one state of the empty board the present layer."""
+        """Make the single state of the empty board the current layer."""
         self.clear()
         if self.layers:
             begin_count(self._work)
             self._size = 1
 
     def clear(self) -> None:
-        """Forget every state."""
+        """Delete all states."""
         self._size = self._side = self._bits = self._layer = self._held_rows = 0
         self._held = []
 
     def renew(self, budget: Budget) -> None:
-        """Forget every state and what was spent, as if the board had just been taken up."""
+        """Delete all states and reset the cost, as for a newly prepared board."""
         self.clear()
         self._budget = budget
         scratch.heed(self._work, budget)
@@ -158,10 +158,10 @@ class LayeredCount:
         return True
 
     def gather_held(self) -> bool:
-        """Gather the states that are held, bucket by bucket; False if the table is full.
+        """Gather the held states bucket by bucket; False if the table is full.
 
-        What lies together leads to states that lie together: carrying a layer on in this order
-        finds more of what it needs in the cache.
+        Neighbouring states lead to neighbouring states: advancing a layer in this order has more
+        cache hits.
         """
         held, held_rows = self._held, self._held_rows
         self._held, self._held_rows = [], 0
@@ -189,7 +189,7 @@ class LayeredCount:
     def advance(
         self, first: int, last: int, rows_max: int | None = None
     ) -> tuple[int, ReasonCode | None]:
-        """Carry the states of layer `first` on to `last`, or to the first with over `rows_max`."""
+        """Advance the states of layer `first` to `last`, or to the first with over `rows_max`."""
         work = self._work
         if first >= last:
             return last, None
@@ -206,7 +206,7 @@ class LayeredCount:
         )
         carried = carry(work, span, nodes_left, time.monotonic_ns() + ns_left)
         code, layer = int(carried.code), int(carried.layer)
-        # The process that carries a state on has its cost; the full board is carried no further.
+        # The process that advances a state counts it; the full board is never advanced.
         left = 0 if layer == self.layers or code != DONE else int(carried.here)
         self._spend(
             begun,
@@ -235,7 +235,7 @@ class LayeredCount:
         return rows, begins
 
     def total(self) -> int:
-        """Add the counts of the present layer up: the count of the board after the last layer."""
+        """Sum up the counts of the current layer: the count of the board after the last layer."""
         return sum(count_of(hi, lo) for hi, lo in self.rows[:, -2:].tolist())
 
     def _spend(
@@ -250,7 +250,7 @@ class LayeredCount:
 
 
 def _warm_wide() -> int:
-    """Compile or load the kernels of wide keys; return the nanoseconds that it took."""
+    """Compile or load the kernels of wide keys; return the nanoseconds that took."""
     from nightgrid.solvers.pips.game import PipsGame
 
     begun = time.perf_counter_ns()
@@ -259,16 +259,16 @@ def _warm_wide() -> int:
 
 
 def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
-    """Prepare a board to be counted by layers; returns it, or None and why (code of `prepare`).
+    """Prepare a board for counting by layers; return it, or None and the code of `prepare`.
 
-    All processes that take up the same board lay its keys out alike, whatever the budget.
+    All processes lay the keys of the same board out alike, whatever the budget.
     """
     begun = time.perf_counter_ns()
     deadline = budget.deadline_ns()
     columns = kernel_columns(to_arrays([puzzle]))
     width, nodes = scratch.NARROW, scratch.SMALL_NODES
     while True:
-        # Orders are tried in tables of one size, on which the choice may depend.
+        # Orders are tried in tables of one size, because the choice may depend on it.
         trial = scratch.allocate(width, scratch.SMALL_BYTES, nodes)
         scratch.heed(trial, budget)
         code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
@@ -288,7 +288,7 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     if nodes != scratch.SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
         return None, spaces.FOREST_TOO_LARGE
     if budget.is_over(deadline):
-        # An order may not have been tried for want of time: others would choose another.
+        # An order may not have been tried for lack of time, and others would choose differently.
         return None, spaces.TIME_IS_UP
     table = scratch.allocate_table(width, max(budget.table_bytes - forest_bytes, 4096))
     taken_ns = time.perf_counter_ns() - begun

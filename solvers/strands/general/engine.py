@@ -26,11 +26,11 @@ from nightgrid.solvers.strands.states.engine import RootChildren
 from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN
 
 ANY = -1
-"""Number of words left where any will do."""
+"""Number of words left if any number will do."""
 ALTERNATIVES_MAX = 256
-"""Alternatives of closed blocks of one state; more are refused, never cut."""
+"""Most alternatives of closed blocks of one state; a state with more is refused, never cut."""
 PIECE_BYTES = 1024
-"""Memory of a piece and of where it lies, about."""
+"""Approximate memory of a piece with its placement."""
 Value = tuple[int, int]
 """(count, best score)."""
 NOTHING: Value = (0, 0)
@@ -65,7 +65,7 @@ class PlacedPiece(NamedTuple):
 
 
 class _Frame:
-    """A state that is being valued: its steps that are still to come, and what the others gave."""
+    """A state being evaluated: its remaining steps, and the results of the others."""
 
     __slots__ = ("best", "count", "state", "steps")
 

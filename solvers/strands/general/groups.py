@@ -1,4 +1,4 @@
-"""Take a board apart: pieces that no cover holds, and groups of cells that know nothing of others.
+"""Decompose a board: drop pieces that are in no cover, and find independent groups of cells.
 
 A piece that leaves some cell without a piece is in no cover. Cells that share a piece belong
 together, and so do those whose pieces may cross, or are the same word where none may come twice.

@@ -1,1 +1,1 @@
-"""Which cover was meant: what pieces of a board score, and the covers of the highest scores."""
+"""Ranking covers by how likely each was meant: scores of pieces, and the best covers."""

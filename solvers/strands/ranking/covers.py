@@ -1,4 +1,4 @@
-"""From ranked pieces back to covers with paths, drawn as their maker would have."""
+"""Convert ranked pieces to covers with paths, drawn as their maker would have."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How probable letters are in a row: an n-gram model of words and of words run together.
 
-Prices of compounds know words. A strip of letters that no list has, such as a name that was made
-up, is priced by its letters alone.
+Prices of compounds are based on words. A strip of letters that no list has, such as an invented
+name, is priced only by its letters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 F64 = npt.NDArray[np.float64]
 
 BEFORE = 3
-"""Letters that tell something of the next one."""
+"""Letters of context for the next one."""
 ORDER = BEFORE + 1
 CENTIZIPF_MIN = 100
 """Words of at least this frequency are counted."""
@@ -30,7 +30,7 @@ TOGETHER = 1.0
 WORDS_AT_ONCE = 8192
 """Words that are counted at once: all of them take 100 MB."""
 SMOOTHED = 3.0
-"""Letters that shorter contexts count for in a longer one."""
+"""Weight of shorter contexts in a longer one, in letters."""
 
 
 @lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-"""The vocabulary of ranking: wider than the default one, and it says of what kind a word is.
+"""The vocabulary of ranking: wider than the default one, with the kind of each word.
 
 Boards also use words that the default list lacks: words that only a list for spelling knows
 (CEDILLA), stems of inflected words (GOBSMACK), and two words in one (SITUP). Each kind is charged
@@ -28,7 +28,7 @@ INFLECTIONS = ("ING", "ED", "S")
 
 
 class Kind(IntEnum):
-    """Where a word comes from."""
+    """Origin of a word."""
 
     WORD = 0
     """The default vocabulary."""
@@ -37,12 +37,12 @@ class Kind(IntEnum):
     STEM = 2
     """What is left of an inflected word that has no base form in any list."""
     PAIR = 3
-    """A phrase of two words, run together."""
+    """A phrase of two words, joined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Vocabulary:
-    """A lexicon and what is known of its words, by index."""
+    """A lexicon with further data of its words, by index."""
 
     lexicon: Lexicon
     """Words of kinds other than WORD have no frequency in it, so that they are no components of

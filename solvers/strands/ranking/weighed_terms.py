@@ -16,10 +16,10 @@ on boards of few covers alone: of some 35 early ones none needs one, so at most 
 
 
 class WeighedTerms:
-    """A score given as weights by the names of terms; one without weighs as PRIORS say, or 0."""
+    """A score given as weights by the names of terms; missing ones get PRIORS, or 0."""
 
     def __init__(self, name: str, weights: Mapping[str, Any]) -> None:
-        """Raise PermanentError for a term that is not known."""
+        """Raise PermanentError for an unknown term."""
         self.name = name
         unknown = sorted(set(weights) - {*THEME_TERMS, *SPANGRAM_TERMS})
         if unknown:
@@ -30,6 +30,6 @@ class WeighedTerms:
         self.spangram = np.array([float(weights.get(term, 0)) for term in SPANGRAM_TERMS])
 
     def weights(self) -> dict[str, float]:
-        """Name the weights."""
+        """Return the weights by name."""
         values = zip((*THEME_TERMS, *SPANGRAM_TERMS), (*self.theme, *self.spangram), strict=True)
         return {name: float(value) for name, value in values}

@@ -1,1 +1,1 @@
-"""What both fast searches of Strands remember: states, sets, supports."""
+"""Shared states of both fast searches of Strands: states, sets, supports."""

@@ -1,7 +1,7 @@
 """Which pieces could still cover a cell: states in which some cell has none are dead ends.
 
-All pieces on the same cells support them alike. What supported a cell last is tried first, as
-residues are in arc consistency (AC-3rm): mostly one look at a cell is enough.
+All pieces on the same cells support them alike. The last support of a cell is tried first, like
+residues in arc consistency (AC-3rm): mostly one check of a cell is enough.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Supports(NamedTuple):
     of_cell: I32
     """of_cell[offsets[c]:offsets[c + 1]]: the supports of cell c, the latest first."""
     latest: I32
-    """What supported each cell last. Kernels write here; any value is right."""
+    """The last support of each cell. Kernels write here; any value is valid."""
 
 
 def supports_of(low: I64, cells: U64, blocks: U64, cell_count: int) -> Supports:

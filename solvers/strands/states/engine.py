@@ -1,4 +1,4 @@
-"""What both searches share: the table, the pool, the budget, and what they have cost."""
+"""Common parts of both searches: the table, the pool, the budget, and the cost."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _new_table(budget: Budget) -> Table:
 
 
 class Engine:
-    """What both fast searches share: the table, the pool, the budget and what is spent of it."""
+    """Common parts of both fast searches: the table, the pool, the budget and the cost."""
 
     found: Found
     name: str
@@ -107,7 +107,7 @@ class Engine:
         )
 
     def check_clock(self) -> None:
-        """Raise BudgetSpentError when the budget's seconds are over, or the solve is to stop."""
+        """Raise BudgetSpentError if the budget's seconds have passed, or the solve is to stop."""
         if self.budget.is_over(int(self.control[tables.DEADLINE_NS])):
             raise BudgetSpentError(OUT_OF_SECONDS)
 

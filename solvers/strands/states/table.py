@@ -131,7 +131,7 @@ def _grow(table: Table) -> None:
 
 @inlined_kernel
 def spend(control: I64, clock: I64) -> bool:
-    """Count one node; tell whether the budget is used up."""
+    """Count one node; return whether the budget is used up."""
     control[NODES] += 1
     if control[NODES] > control[NODES_MAX]:
         control[STATUS] = OUT_OF_NODES

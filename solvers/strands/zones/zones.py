@@ -1,16 +1,16 @@
 """Cover what a spangram leaves with a given number of words: exact counts and best scores.
 
-The search always covers the cell that the fewest words still fit on. A state is (cells left,
-blocks closed, words left, words that must not come again), and its value is kept. Cells that fall
-apart into zones (article 001, 2-3) are solved zone by zone and multiplied, each way of sharing
-the words out, unless a word fits in two zones and must not be used twice: then they stay one
-state. Zones are states like any other, so that those which several spangrams leave are solved
-once. Prices (nightgrid.solvers.strands.zones.board) say when too few words are left; the
-last two words are looked up (nightgrid.solvers.strands.zones.candidates).
+The search always covers the cell that the fewest words still fit on. A state is (cells left, blocks
+closed, words left, words that must not come again), and its value is kept. Cells that fall apart
+into zones (article 001, 2-3) are solved zone by zone and multiplied, each way of sharing the words
+out, unless a word fits in two zones and must not be used twice: then they stay one state. Zones are
+states like any other, so that those which several spangrams leave are solved once. Prices
+(nightgrid.solvers.strands.zones.board) detect when too few words are left; the last two words are
+looked up (nightgrid.solvers.strands.zones.candidates).
 
 The search is a machine with a stack of its own: a frame asks for the value of a state, `_enter`
-answers it or puts a new frame on top. Numba calls itself slowly, and cannot load what calls
-itself from its cache.
+answers it or puts a new frame on top. Numba calls itself slowly, and cannot load what calls itself
+from its cache.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ Now = Callable[[], dt.datetime]
 
 
 def work(lake: Lake, source: Path, now: Now) -> tuple[NormaliseReport, bool]:
-    """Fetch and normalise; tell whether tables were read."""
+    """Fetch and normalise; return whether tables were read."""
     fetch(lake, FolderSource(source), game="strands", now=now)
     with mock.patch.object(normalising, "RawArchive", wraps=RawArchive) as read:
         report = normalise(lake, game="strands")

@@ -126,7 +126,7 @@ def new_lake(
 def at_every_step(
     new_lake: Callable[[], Lake], before: Callable[[int, Lake], Callable[[int, str], None]]
 ) -> Iterator[tuple[Lake, bool]]:
-    """Merge a lake of three nights, once for each of its steps; tell whether it was killed."""
+    """Merge a lake of three nights, once for each of its steps; return whether it was killed."""
     for step in itertools.count(1):
         assert step < STEPS_MAX
         lake = new_lake()

@@ -1,4 +1,4 @@
-"""Plug Coins into the archive: entry point of the group nightgrid.archive."""
+"""The plug of Coins: entry point of the group nightgrid.archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plug Coins in at the doors: entry point of the group nightgrid.service."""
+"""The plug of Coins: entry point of the group nightgrid.service."""
 
 from __future__ import annotations
 

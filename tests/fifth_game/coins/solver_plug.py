@@ -1,4 +1,4 @@
-"""Plug Coins into the floor `solvers`: entry point of the group nightgrid.solvers."""
+"""The solver's plug of Coins: entry point of the group nightgrid.solvers."""
 
 from __future__ import annotations
 

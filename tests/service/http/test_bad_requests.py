@@ -87,7 +87,7 @@ def test_a_bad_request_is_one_sentence(
 
 
 def answered(client: TestClient, job_id: str, lake: Path) -> dict[str, Any]:
-    """Have a worker work a job; tell what its client sees."""
+    """Have a worker solve a job; return what its client sees."""
     store, settings = Lake.open(str(lake)), client.app.state.service.settings.workers
     keep(store, settings)
     answer = client.get(f"{SOLVES}/{job_id}")

@@ -32,7 +32,7 @@ class Served:
     settings: Settings
 
     def work(self) -> int:
-        """Work every job that is wanted, as a worker would; tell how many those were."""
+        """Work every job that is wanted, as a worker would; return how many those were."""
         jobs = len(open_jobs(self.lake).wanted)
         keep(self.lake, self.settings)
         return jobs

@@ -54,7 +54,7 @@ def fingerprinted(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
 
 
 def made(lake: Lake) -> bool:
-    """Write gold; tell whether it was made, and not found."""
+    """Write gold; return whether it was made, and not found."""
     with mock.patch.object(gold, "Answers", wraps=gold.Answers) as read:
         write_gold(lake, STRANDS)
     return bool(read.call_count)

@@ -40,7 +40,7 @@ def client(settings: Settings) -> Iterator[TestClient]:
 
 @pytest.fixture
 def work(lake: Lake, settings: Settings) -> Callable[[], int]:
-    """Work every job that is wanted, as keeper and workers would; tell how many those were."""
+    """Work every job that is wanted, as keeper and workers would; return how many those were."""
 
     def work_all() -> int:
         jobs = len(open_jobs(lake).wanted)
