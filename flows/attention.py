@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,8 +29,10 @@ CONTRADICTION = "contradiction"
 """Kind of an answer that differs from that of another version of the solver."""
 SKIPPED = "skipped"
 """Kind of a file in a source that is no payload: reported, without changing the exit code."""
+MISSING = "missing"
+"""Kind of days without a payload between two that have one: reported like SKIPPED."""
 SKIPPED_SHOWN = 3
-"""Most names of this kind that are shown to people, in one line."""
+"""Most names of these two kinds that are shown to people, in one line."""
 KINDS = (Status.POISON, Status.INVALID, Status.OVER_BUDGET, Status.UNSOLVABLE, QUARANTINE)
 """Every kind with a list, in the order of the report."""
 
@@ -39,7 +42,7 @@ class AttentionItem:
     """A puzzle or a payload that needs attention, and why."""
 
     kind: str
-    """One of KINDS, CONTRADICTION, or SKIPPED."""
+    """One of KINDS, CONTRADICTION, SKIPPED or MISSING."""
     name: str
     """A puzzle's reference or id; the date of a payload with its file; a row of a corpus."""
     why: str
@@ -112,8 +115,17 @@ def contradicting(found: Iterable[Contradiction], ask: str) -> tuple[AttentionIt
 
 def skipped_names(names: Sequence[str]) -> tuple[AttentionItem, ...]:
     """List files and folders of a source that are not read, at most KEPT of them."""
-    why = "not read: expected a name YYYY-MM-DD.json"
+    why = "not read: no payload of a day, or another one for a day that is there"
     return tuple(AttentionItem(kind=SKIPPED, name=name, why=why) for name in names[:KEPT])
+
+
+def missing_dates(dates: Sequence[dt.date]) -> tuple[AttentionItem, ...]:
+    """List the gaps between sorted dates of a source, at most KEPT of them."""
+    gaps = ((day, (after - day).days - 1) for day, after in itertools.pairwise(dates))
+    names = (f"{plural(days, 'day')} after {day}" for day, days in gaps if days)
+    why = "the source has no payload for them"
+    items = (AttentionItem(kind=MISSING, name=name, why=why) for name in names)
+    return tuple(itertools.islice(items, KEPT))
 
 
 def quarantine_of(lake: Lake, game: str) -> tuple[AttentionItem, ...]:
@@ -177,12 +189,13 @@ def attention_sections(
                 f"--lake {shlex.quote(lake)}"
             )
         sections.append((f"{game}: {number:,} {name}", lines))
-    names = [item.name for item in items if item.kind == SKIPPED]
-    if names:
-        number = max(figures.get(SKIPPED, 0), len(names))
-        first = ", ".join(names[:SKIPPED_SHOWN]) + (", …" if number > SKIPPED_SHOWN else "")
-        what = plural(number, "name")
-        sections.append(
-            (f"{game}: {what} in the source skipped ({first}); expected YYYY-MM-DD.json", [])
-        )
+    for kind, noun, what in (
+        (SKIPPED, "name", "in the source skipped ({}): no payload of a day, or a second one"),
+        (MISSING, "gap", "between the dates of the source ({})"),
+    ):
+        names = [item.name for item in items if item.kind == kind]
+        if names:
+            number = max(figures.get(kind, 0), len(names))
+            first = ", ".join(names[:SKIPPED_SHOWN]) + (", …" if number > SKIPPED_SHOWN else "")
+            sections.append((f"{game}: {plural(number, noun)} {what.format(first)}", []))
     return sections

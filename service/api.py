@@ -57,7 +57,7 @@ def read(
     level: str | None = None,
     on_fault: Literal["raise", "skip"] = "raise",
 ) -> list[Board]:
-    """Read every puzzle of a payload, in the order of its levels.
+    """Read every puzzle of a payload, in the order of its levels, or of a file of payloads.
 
     `payload` is the path of a file, the bytes of one, or a JSON object. The game is detected from
     the boards unless `game` names it. With `level`, only that puzzle is read. With
@@ -65,14 +65,15 @@ def read(
     InvalidPuzzleError for the first such puzzle, and PermanentError for input that is unreadable or
     lacks the level.
     """
-    from nightgrid.archive.games import game_of, reader
     from nightgrid.archive.payloads.published import Fault
+    from nightgrid.archive.sources.layouts import items_in, read_item
+    from nightgrid.solvers.json_text.bounded_files import unpacked
 
     data, name = _bytes_of(payload)
-    played = game or game_of(data)
+    parts = (read_item(part, name, game) for part in items_in(unpacked(data, name), name))
     boards = []
-    items = reader(played).read_puzzles(data, name)
-    for item in items:
+    items = [(played, item) for played, found in parts for item in found]
+    for played, item in items:
         if level is not None and item.level not in (None, level):
             continue
         if isinstance(item, Fault):
@@ -89,7 +90,7 @@ def read(
                 official=item.solution,
             )
         )
-    if level is not None and level not in {item.level for item in items}:
+    if level is not None and level not in {item.level for _, item in items}:
         raise PermanentError(f"no level {level!r} in {name}")
     return boards
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,13 @@ def game_plug(name: str) -> GamePlug:
     if name not in _KNOWN:
         raise PermanentError(f"unknown game {name!r:.40}; expected one of {', '.join(GAMES)}")
     return _KNOWN[name]
+
+
+def game_named(text: str) -> str | None:
+    """Return the game whose name or title is in a text as a word of its own; None without one."""
+    words = f"-{re.sub('[^a-z]+', '-', text.lower())}-"
+    titles = ((name, game_plug(name).title.lower().replace(" ", "-")) for name in GAMES)
+    return next((n for n, title in titles if f"-{n}-" in words or f"-{title}-" in words), None)
 
 
 def titles(names: Sequence[str]) -> str:

@@ -6,30 +6,33 @@ A corpus is identified by its inputs: the same contents under the same names are
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nightgrid.archive.games import archive_plug, game_found_in, has_plug
+from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
+from nightgrid.archive.sources.archive_files import PAYLOAD_SUFFIXES, archive_in
+from nightgrid.archive.sources.layouts import game_found_in, items_in
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.json_text.bounded_files import read_file
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
 
-LAYOUTS = {"generated": "2", "payloads": "3", "parquet": "3"}
+LAYOUTS = {"generated": "2", "payloads": "4", "parquet": "3"}
 """Version of each kind's layout; raise it if the same inputs would give other tables."""
 SLICE_BOARDS = 16_384
 """Boards of one slice of a generated corpus."""
 SLICE_PAYLOADS = 1_024
 """Files of one slice of a folder of payloads."""
-MAX_PAYLOAD_BYTES = 16 * 1024**2
-"""Most bytes read from a file; a larger one goes to quarantine."""
 SAMPLED_PAYLOADS = 16
-"""Most files of a folder that are read to detect its game."""
-PAYLOAD_SUFFIXES = frozenset({".json", ".html"})
+"""Most files of a folder, and payloads of a file, that are read to detect the game."""
+TABLE = ".parquet"
 COLUMNS_TOLD = 8
 """Columns that a message names of a file of no known game."""
 DERIVED = frozenset({"puzzle_id", "game", "size"})
@@ -104,7 +107,9 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
         )
     kind, base, paths = _found(spec)
     if kind == "payloads":
-        return _payloads(spec, base, paths, game)
+        game = game or _game_of_payloads(spec, base, paths)
+        files = [file for path in paths for file in _input_files(base, path, [None])]
+        return _inputs("payloads", game, spec, base, files)
     return _parquet(spec, base, paths, game)
 
 
@@ -126,36 +131,25 @@ def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
             f"corpus {spec!r:.200} does not exist; expected a folder of payloads, a Parquet file or"
             f" folder, lake, or a generator spec such as {EXAMPLE}"
         )
-    base, paths = (path.parent, [path]) if path.is_file() else (path, _files(path))
-    tables = [p for p in paths if p.suffix == ".parquet"]
-    payloads = [p for p in paths if p.suffix in PAYLOAD_SUFFIXES or path.is_file()]
+    base = path.parent if path.is_file() else path
+    paths = [f.path for f in archive_in(path, (*PAYLOAD_SUFFIXES, TABLE))[0] if f.path.is_file()]
+    tables = [p for p in paths if p.suffix == TABLE]
     if tables and len(tables) == len(paths):
         return "parquet", base, tables
-    if payloads and not tables:
-        return "payloads", base, payloads
+    if paths and not tables:
+        return "payloads", base, paths
     trouble = "payloads and Parquet files" if tables else "no payload and no Parquet file"
     raise PermanentError(f"corpus {spec!r:.200} has {trouble}; expected one kind of files")
-
-
-def _files(folder: Path) -> list[Path]:
-    """List files that may be payloads or tables, at any depth; skip hidden ones."""
-    found = []
-    for path in folder.rglob("*"):
-        inside = path.relative_to(folder).parts
-        wanted = path.suffix in PAYLOAD_SUFFIXES or path.suffix == ".parquet"
-        if wanted and not any(name.startswith(".") for name in inside) and path.is_file():
-            found.append(path)
-    return sorted(found, key=lambda path: path.relative_to(folder).as_posix())
 
 
 def _game_of_payloads(spec: str, base: Path, paths: list[Path]) -> str:
     """Detect the game of payloads from some of them; ignore invalid ones."""
     told: dict[str, str] = {}
     for path in paths[:: -(-len(paths) // SAMPLED_PAYLOADS)]:
-        with path.open("rb") as stream:
-            game = game_found_in(stream.read(MAX_PAYLOAD_BYTES), path.name)
-        if game is not None:
-            told.setdefault(game, path.relative_to(base).as_posix())
+        with suppress(PermanentError):
+            for item in islice(items_in(read_file(path), path.name), SAMPLED_PAYLOADS):
+                if game := game_found_in(item):
+                    told.setdefault(game, path.relative_to(base).as_posix())
     if len(told) > 1:
         seen = " and ".join(f"{game} ({name})" for game, name in told.items())
         raise PermanentError(
@@ -163,12 +157,6 @@ def _game_of_payloads(spec: str, base: Path, paths: list[Path]) -> str:
             "--game, which sends those of others to quarantine"
         )
     return next(iter(told), DEFAULT_GAME)
-
-
-def _payloads(spec: str, base: Path, paths: list[Path], game: str | None) -> Inputs:
-    game = game or _game_of_payloads(spec, base, paths)
-    files = [file for path in paths for file in _input_files(base, path, [None])]
-    return _inputs("payloads", game, spec, base, files)
 
 
 def _game_of_tables(paths: list[Path]) -> str:

@@ -15,24 +15,27 @@ import pyarrow as pa
 from nightgrid.archive.corpus.bounded_reader import BATCH_ROWS
 from nightgrid.archive.corpus.corpora import ABOUT, corpus_folder
 from nightgrid.archive.corpus.inputs import (
-    MAX_PAYLOAD_BYTES,
     SLICE_BOARDS,
     InputFile,
     Inputs,
     check_same,
 )
 from nightgrid.archive.corpus.parquet import CorpusRow, read_parquet
-from nightgrid.archive.games import archive_plug, game_found_in, reader
+from nightgrid.archive.games import archive_plug
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.schemas import corpus_schema
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import shown
+from nightgrid.archive.sources.archive_files import ArchiveFile, archive_file
+from nightgrid.archive.sources.layouts import game_found_in, items_in, read_item
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.canonical import canonical_json
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.json_text.bounded_files import read_file
+from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.registry import game_plug
 
 
@@ -110,27 +113,24 @@ def _generated(name: str, number: int) -> Iterator[CorpusRow]:
 
 
 def _payloads(game: str, base: Path, inputs: Iterable[InputFile]) -> Iterator[CorpusRow]:
-    reads = reader(game)
     for about in inputs:
         path = base / about.source
         check_same(path, about)
-        items: list[Published | Fault]
-        if about.body_bytes > MAX_PAYLOAD_BYTES:
-            message = f"expected at most {MAX_PAYLOAD_BYTES:,} bytes"
-            items = [input_fault("body-too-large", message)]
-        else:
-            data = path.read_bytes()
-            items = reads.read_puzzles(data, path.name)
-            if not any(isinstance(item, Published) for item in items):
-                items = _of_another_game(data, path, game) or items
-        for i, item in enumerate(items):
+        for i, item in enumerate(_puzzles(game, archive_file(path, about.source))):
             yield CorpusRow(source=about.source, source_row=i, item=item)
 
 
-def _of_another_game(data: bytes, path: Path, game: str) -> list[Published | Fault]:
-    """If a payload without a valid puzzle is of another game, report that."""
-    found = game_found_in(data, path.name)
-    if found in (None, game):
-        return []
-    message = f"a payload of {found}; expected {game} (in {shown(path.name)})"
-    return [input_fault("other-game", message)]
+def _puzzles(game: str, file: ArchiveFile) -> Iterator[Published | Fault]:
+    try:
+        data = read_file(file.path)
+    except PermanentError as error:
+        yield input_fault("unreadable", str(error))
+        return
+    for item in items_in(data, file.name, file.game, file.date):
+        _, found = read_item(item, file.path.name, game)
+        if not any(isinstance(each, Published) for each in found):
+            other = game_found_in(item)
+            if other not in (None, game):
+                message = f"a payload of {other}; expected {game} (in {shown(file.path.name)})"
+                found = [input_fault("other-game", message)]
+        yield from found

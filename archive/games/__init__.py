@@ -5,17 +5,19 @@ This floor accesses games only through their plugs.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, RankingPlug
-from nightgrid.archive.payloads.published import Published
-from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.solvers.algebra import MEANT
-from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.json_text.spans import first_byte, spans_in
+from nightgrid.solvers.json_text.strict_json import looks_like
 from nightgrid.solvers.plug import Plugs
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.registry import GAMES, game_plug
 
 WORDS_SHOWN = 8
 """Most words that a hint names."""
@@ -71,42 +73,39 @@ def missing_words_hint(game: Game[Any, Any], official: Any) -> str:
     return f"{what} {shown}{more} {isnt} not in the word list"
 
 
-def game_found_in(data: bytes, name: str) -> str | None:
-    """Return the game of a payload's valid puzzle, or None."""
-    game = game_of(data)
-    found = reader(game).read_puzzles(data, name)
-    return game if any(isinstance(item, Published) for item in found) else None
-
-
-def game_of(data: bytes) -> str:
-    """Return the game that the form of some boards belongs to, or the default game."""
-    return claimed_game(data) or DEFAULT_GAME
-
-
 def claimed_game(data: bytes) -> str | None:
     """Return the game that the form of an input's boards belongs to, or None.
 
     A JSON object may name its game; else the first member that a game claims decides.
     """
-    text = data.lstrip()
-    found: str | None = None
-    if text[:1] == b"[":
-        first = text[1:].lstrip()[:1]
-        found = _claimed(lambda plug: plug.claims_list(first))
-    elif text[:1] == b"{":
-        try:
-            members = read_members(data)
-        except InvalidPuzzleError:
-            return None
-        for key, value in members.items():
-            if key == "game" and value in GAMES:
-                return str(value)
-            found = _claimed(lambda plug: plug.claims_member(key, value))  # noqa: B023 - called at once
-            if found is not None:
-                break
-    else:
-        found = _claimed(lambda plug: plug.claims_page(text))
-    return found
+    start = first_byte(data)
+    begin = data[start : start + 1]
+    if begin not in (b"{", b"["):
+        return _claimed(methodcaller("claims_page", data))
+    for key, first, stop in spans_in(data, start):
+        value = data[first:stop]
+        named = value[1:-1].decode("ascii", "replace")
+        if key == "game" and named in GAMES:
+            return named
+        if (found := _claimed(methodcaller("claims_member", key, value))) or key is None:
+            return found
+    return None
+
+
+def claims_key(key: str) -> bool:
+    """Return whether a JSON object with such a key is a game's, whatever the value."""
+    return _claimed(methodcaller("claims_member", key, b"")) is not None
+
+
+def foreign(data: bytes) -> str:
+    """Describe an input that no game claims; "" for what is no JSON: a reader says where."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return ""
+    plugs = (archive_plug(name) for name in GAMES if has_plug(name))
+    forms = [f"{plug.form} ({game_plug(plug.name).title})" for plug in plugs if plug.form]
+    return f"{looks_like(value)} is not a board; expected {', '.join(forms)}, or payloads with such"
 
 
 def _claimed(claims: Callable[[ArchivePlug], bool]) -> str | None:

@@ -83,6 +83,8 @@ class ArchivePlug:
     """The game's name in nightgrid.solvers.registry."""
     columns: str
     """Columns of its boards in the puzzles table: see nightgrid.archive.lake.schemas.fields."""
+    form: str = ""
+    """Which keys its boards have, for messages."""
     endpoint: str | None = None
     """Path of the game's payloads on a host that publishes several games; None for a game that is
     not published day by day."""
@@ -112,12 +114,12 @@ class ArchivePlug:
         """Return whether an input that is not JSON is a page of this game."""
         return False
 
-    def claims_list(self, first: bytes) -> bool:  # noqa: ARG002
-        """Recognise a board of this game in a JSON list, by the first byte of its first item."""
-        return False
+    def claims_member(self, key: str | None, value: bytes) -> bool:  # noqa: ARG002
+        """Return whether a JSON object with such a member is a payload or a board of this game.
 
-    def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002
-        """Return whether a JSON object with such a member is a payload or a board of this game."""
+        Without a key, `value` is the first item of a list. It is JSON, perhaps with an error or cut
+        off, or b"" to ask about the key alone.
+        """
         return False
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002

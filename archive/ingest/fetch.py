@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,8 +26,7 @@ NOT_ASKED = "not-asked"
 """Rule of dates skipped because the source had been given up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchFailure:
+class FetchFailure(NamedTuple):
     """A date that could not be fetched."""
 
     date: dt.date
@@ -98,9 +98,7 @@ def fetch(
             continue
         if failures_in_a_row >= GIVE_UP_AFTER_FAILURES:
             message = "not asked for: the source failed too often before"
-            report.failed.append(
-                FetchFailure(date=date, url="", rule=NOT_ASKED, message=message, transient=True)
-            )
+            report.failed.append(FetchFailure(date, "", NOT_ASKED, message, transient=True))
             continue
         report.asked.append(date)
         source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
@@ -128,15 +126,8 @@ def _store(
 ) -> None:
     failed = answer.kind == AnswerKind.FAILED
     if failed:
-        report.failed.append(
-            FetchFailure(
-                date=date,
-                url=answer.url,
-                rule=answer.rule,
-                message=answer.message,
-                transient=answer.transient,
-            )
-        )
+        why = (answer.url, answer.rule, answer.message, answer.transient)
+        report.failed.append(FetchFailure(date, *why))
     if answer.kind == AnswerKind.ABSENT:
         report.absent.append(date)
         if not raw.of(date):

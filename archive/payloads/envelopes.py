@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import read_members, shown
+from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.json_text.fields import iso_date
+from nightgrid.solvers.json_text.spans import end_of, first_byte, spans_in
+from nightgrid.solvers.json_text.strict_json import read_members, shown
 
-MAX_TEXT = 256
-"""Most characters of an id, a clue, or the name of an editor or constructor."""
 DATE_KEY = "printDate"
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+OTHER_DATE_KEY = "date"
+"""Where archives that others keep may have it; anything else under this key is no date."""
 
 
 def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
@@ -30,56 +28,30 @@ def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
 
 
 def print_date(obj: Mapping[str, Any], expected: dt.date | None) -> dt.date | None:
-    """Parse the date of a payload; None if it is optional and missing.
+    """Parse the date of a payload; the expected one if it is missing.
 
     Raises InvalidPuzzleError if it is not a date, or not the expected one.
     """
-    if DATE_KEY not in obj:
-        if expected is None:
-            return None
-        raise InvalidPuzzleError(
-            "missing-key", DATE_KEY, f"expected {expected}, but the key is missing"
-        )
-    value = obj[DATE_KEY]
+    key = DATE_KEY if DATE_KEY in obj else OTHER_DATE_KEY
+    value = obj.get(key)
     date = iso_date(value)
+    if date is None and key == OTHER_DATE_KEY:
+        return expected
     if date is None:
         got = repr(shown(value)) if isinstance(value, str) else json_kind(value)
-        raise InvalidPuzzleError("bad-date", DATE_KEY, f"expected YYYY-MM-DD, got {got}")
+        raise InvalidPuzzleError("bad-date", key, f"expected YYYY-MM-DD, got {got}")
     if expected is not None and date != expected:
-        raise InvalidPuzzleError(
-            "print-date-mismatch", DATE_KEY, f"expected {expected}, got {date}"
-        )
+        raise InvalidPuzzleError("print-date-mismatch", key, f"expected {expected}, got {date}")
     return date
 
 
-def iso_date(value: Any) -> dt.date | None:
-    """Parse a date as YYYY-MM-DD; None for anything else."""
-    try:
-        return dt.date.fromisoformat(value) if _DATE.fullmatch(value) else None
-    except (ValueError, TypeError):
-        return None
-
-
-def identifier(value: Any, place: str) -> str | None:
-    """Validate an id: an integer, a text, or null."""
-    return str(value) if type(value) is int else text(value, place)
-
-
-def text(value: Any, place: str) -> str | None:
-    """Validate a text of at most MAX_TEXT characters, or null."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise InvalidPuzzleError(
-            "not-text", place, f"expected a text or null, got {json_kind(value)}"
-        )
-    if len(value) > MAX_TEXT:
-        raise InvalidPuzzleError(
-            "text-too-long", place, f"expected at most {MAX_TEXT} characters, got {len(value)}"
-        )
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise InvalidPuzzleError("not-utf-8", place, "the text holds half of a surrogate pair")
-    return value
+def date_told(data: bytes) -> dt.date | None:
+    """Parse the date of a payload, or of a page with one; None if there is none."""
+    start = first_byte(data)
+    payload = data if data[start : start + 1] == b"{" else embedded(data) or b"{"
+    told = {span.key: payload[span.start + 1 : span.stop - 1] for span in spans_in(payload)}
+    date = told.get(DATE_KEY, told.get(OTHER_DATE_KEY, b""))
+    return iso_date(date.decode("ascii", "replace"))
 
 
 Found = list[Published | Fault]
@@ -105,7 +77,7 @@ def in_input(
 def without(*keys: str) -> Callable[[Fault], str]:
     """Return a `way_out`: a board is solved without these keys, however wrong they are."""
     remedy = f"; remove {', '.join(keys)} to solve the board alone"
-    return lambda fault: remedy if fault.place.startswith(keys) else ""
+    return lambda fault: remedy if set(keys) & set(re.split(r"[.\[]", fault.place)) else ""
 
 
 def read_one(
@@ -113,13 +85,15 @@ def read_one(
     expected: dt.date | None,
     level: str,
     puzzle_of: Callable[[Mapping[str, Any], dt.date | None, str | None], Published],
+    list_key: str = "",
 ) -> Found:
     """Parse a payload with one puzzle: its members, its date, and the result of `puzzle_of`.
 
-    If a date is expected, the payload must have it, and its puzzle gets the level.
+    If a date is expected, the payload must have it, and its puzzle gets the level. `list_key` is
+    the key of a board that may be just a list.
     """
     try:
-        keyed = read_members(data)
+        keyed = members_of(data, list_key)
         date = print_date(keyed, expected)
     except InvalidPuzzleError as error:
         return [fault_of(error)]
@@ -130,20 +104,17 @@ def read_one(
         return [fault_of(error, named)]
 
 
-def read_list(
-    data: bytes, what: str, key: str, puzzle_of: Callable[[Mapping[str, Any]], Any]
-) -> Found:
-    """Parse a board that is just a list, as the value of `key`; `what` names its items."""
-    try:
-        items = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-        expected = f"expected a JSON object, or a list of {what} as texts"
-        return [input_fault("not-json", f"{expected}: {reason}")]
-    try:
-        return [Published(date=None, level=None, puzzle=puzzle_of({key: items}))]
-    except InvalidPuzzleError as error:
-        return [fault_of(error)]
+def members_of(data: bytes, list_key: str = "") -> dict[str, Any]:
+    """Parse an object; just a list becomes the value of `list_key`, if there is one.
+
+    Raises InvalidPuzzleError for anything else.
+    """
+    if not list_key or not data.startswith(b"[", first_byte(data)):
+        return read_members(data)
+    members = read_members(b'{"%s": %s}' % (list_key.encode("ascii"), data))
+    if len(members) > 1:
+        raise InvalidPuzzleError("trailing-data", "", "expected nothing after the list")
+    return members
 
 
 def check_game(obj: Mapping[str, Any], game: str) -> None:
@@ -163,9 +134,4 @@ def embedded(data: bytes) -> bytes | None:
     None if there is no assignment. An unterminated object extends to the end of the data.
     """
     found = _SET.search(data)
-    if found is None:
-        return None
-    text = data[found.end() :].decode("utf-8", "surrogateescape")
-    with contextlib.suppress(ValueError, RecursionError):
-        text = text[: json.JSONDecoder().raw_decode(text)[1]]
-    return text.encode("utf-8", "surrogateescape")
+    return None if found is None else data[found.end() : end_of(data, found.end())]

@@ -110,7 +110,7 @@ def open_source(
     game: str = DEFAULT_GAME,
     redirect_hosts: Sequence[str] = (),
 ) -> Source:
-    """Open a base URL (http or https) or a folder of payloads.
+    """Open a base URL (http or https), or a folder or file with an archive of payloads.
 
     `address`/DATE.json is a payload; if `address` is just a host, the game's path there is added.
     An address that ends like the game's page is that page, with one payload. Redirects are followed
@@ -143,4 +143,4 @@ def open_source(
 
         for host in redirect_hosts:
             named_host(host)
-    return FolderSource(address)
+    return FolderSource(address, game)

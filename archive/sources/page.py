@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 
-from nightgrid.archive.payloads.envelopes import embedded, print_date
-from nightgrid.archive.payloads.strict_json import read_members
+from nightgrid.archive.payloads.envelopes import date_told
 from nightgrid.archive.sources import Answer, Validators
 from nightgrid.archive.sources.web import HttpSource
-from nightgrid.solvers.errors import InvalidPuzzleError
 
 
 class PageSource(HttpSource):
@@ -23,7 +21,7 @@ class PageSource(HttpSource):
         """Request the page and return its date; today in UTC if it names none."""
         today = dt.datetime.now(dt.UTC).date()
         self._answer = super().fetch(today, None)
-        date = _date_in(self._answer.body or b"") or today
+        date = date_told(self._answer.body or b"") or today
         inside = (first is None or first <= date) and (last is None or date <= last)
         return [date] if inside else []
 
@@ -34,13 +32,3 @@ class PageSource(HttpSource):
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
         """Return the page that `dates` has requested, or request it now."""
         return self._answer or super().fetch(date, validators)
-
-
-def _date_in(body: bytes) -> dt.date | None:
-    payload = embedded(body)
-    if payload is None:
-        return None
-    try:
-        return print_date(read_members(payload), None)
-    except InvalidPuzzleError:
-        return None

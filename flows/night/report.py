@@ -9,6 +9,7 @@ from typing import Any
 from nightgrid.archive.games import ranking_plug
 from nightgrid.flows.attention import (
     CONTRADICTION,
+    MISSING,
     QUARANTINE,
     SKIPPED,
     AttentionItem,
@@ -51,7 +52,7 @@ class GameReport:
     made_anew: tuple[str, ...] = ()
     """One sentence for each gold table that was damaged and rebuilt."""
     skipped: int = 0
-    """Files and folders next to the payloads of the source that are not named DATE.json."""
+    """Files and parts of files of the source that are not read."""
     editions: int = 0
     """Editions (date and level) with a board, in the lake."""
     revisions: int = 0
@@ -120,7 +121,7 @@ class GameReport:
         A date that could not be fetched does not count, because the next night requests it again;
         nor do names in a source that are no payloads, because every night reports them.
         """
-        looks = any(item.kind != SKIPPED for item in self.attention)
+        looks = any(item.kind not in (SKIPPED, MISSING) for item in self.attention)
         return bool(looks or self.source_trouble or self.answered != self.solved)
 
     def line(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -13,9 +14,12 @@ from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.ingest.fetch import REFRESH_DAYS
+from nightgrid.archive.sources.archive_files import archive_in
+from nightgrid.archive.sources.layouts import items_in
 from nightgrid.flows.runs import RunSettings
 from nightgrid.solvers.algebra import MEANT, Ask
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.json_text.bounded_files import read_file
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.sentences import without_credentials
@@ -23,7 +27,7 @@ from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import cancelled_path
 
 FIRST_PAYLOADS = 8
-"""How many payloads of a folder are read to identify its game."""
+"""How many files of an archive are read to identify its games."""
 
 
 def _parsed(ask: Ask | str) -> Ask:
@@ -38,7 +42,7 @@ class NightGame:
     """For serialisation to JSON: the parameters of a flow."""
 
     source: str
-    """A folder of payloads named DATE.json, or the base URL of an HTTP archive."""
+    """A folder or a file with an archive of payloads, or the base URL of an HTTP archive."""
     game: str = DEFAULT_GAME
     asks: tuple[Annotated[Ask, BeforeValidator(_parsed), PlainSerializer(str)], ...] = ()
     """Asks about every puzzle, each a run of its own; empty: the game's asks for a night."""
@@ -112,9 +116,8 @@ def _also_ranked(game: NightGame) -> NightGame:
 def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, str]:
     """Parse the sources of a night: {game: folder or URL}, in the order of the texts.
 
-    `GAME=ADDRESS` names the game. A folder with subfolders named like games means those, or that of
-    `game` alone; any other address is the source of `game`. Without `game`, the first payloads of a
-    folder decide, and an address belongs to the default game.
+    `GAME=ADDRESS` names the game; any other address is the source of `game`. Without `game`, the
+    names in an archive decide, else its first payloads, and a URL belongs to the default game.
 
     Raises PermanentError for a game that is given twice, and for an unknown one.
     """
@@ -129,38 +132,28 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
                 f"source {without_credentials(text)!r:.80} names an unknown game {name!r:.40}; "
                 f"expected one of {', '.join(GAMES)}"
             )
-        inside = [name for name in GAMES if game in (None, name) and (Path(text) / name).is_dir()]
-        places += [(name, str(Path(text) / name)) for name in inside] or [
-            (game or _game_inside(text) or DEFAULT_GAME, text)
-        ]
+        games = [game] if game else _games_inside(text)
+        places += [(name, text) for name in games or [DEFAULT_GAME]]
     _check_once(name for name, _ in places)
     return dict(places)
 
 
-def _game_inside(text: str) -> str | None:
-    """Return the game of a folder by the first payload that belongs to one; None if none does.
+def _games_inside(text: str) -> list[str]:
+    """List the games that the names in an archive tell, else those of its first payloads.
 
-    A few payloads are enough: a folder whose first payloads are all damaged keeps the default.
+    A few files are enough: an archive whose first files are all damaged keeps the default.
     """
-    try:
-        paths = sorted(Path(text).glob("????-??-??.json"))[:FIRST_PAYLOADS]
-        found = (claimed_game(path.read_bytes()) for path in paths)
-        return next((game for game in found if game is not None), None)
-    except (OSError, ValueError):
-        return None
-
-
-def beside_games(text: str) -> list[str]:
-    """List the entries of a folder of games that are not named like a game, sorted; skip hidden
-    ones.
-
-    Empty for any source that is not a folder of games.
-    """
-    folder = Path(text)
-    if not any((folder / name).is_dir() for name in GAMES):
+    if "://" in text or not Path(text).exists():
         return []
-    names = (path.name for path in folder.iterdir())
-    return sorted(name for name in names if name not in GAMES and not name.startswith("."))
+    files = archive_in(Path(text))[0]
+    if named := {file.game for file in files if file.game}:
+        return [name for name in GAMES if name in named]
+    for file in files[:FIRST_PAYLOADS]:
+        with suppress(PermanentError):
+            items = items_in(read_file(file.path), file.name)
+            if found := set(map(claimed_game, (item.body for item in items))) - {None}:
+                return [name for name in GAMES if name in found]
+    return []
 
 
 def _check_once(games: Iterable[str]) -> None:

@@ -33,10 +33,12 @@ from nightgrid.archive.results.gold.rank_accuracy import write_accuracy
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
 from nightgrid.flows.attention import (
+    MISSING,
     SKIPPED,
     AttentionItem,
     contradicting,
     in_quarantine,
+    missing_dates,
     quarantine_of,
     skipped_names,
     unanswered,
@@ -81,6 +83,7 @@ def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameRepo
             ),
         )
         beside = source.skipped()
+        gaps = missing_dates(source.dates(game.since, game.until)) if source.local else ()
     finally:
         source.close()
     return replace(
@@ -91,7 +94,7 @@ def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameRepo
         source_failed=found.source_failed,
         source_trouble=_trouble(found, game, local=source.local),
         skipped=len(beside),
-        attention=skipped_names(beside),
+        attention=(*skipped_names(beside), *gaps),
     )
 
 
@@ -121,7 +124,7 @@ def normalise(night: NightSettings, game: NightGame, report: GameReport) -> Game
     if done.edition_count or not done.quarantine_count:
         return report
     if done.quarantine_count > quarantined:
-        beside = (item for item in report.attention if item.kind == SKIPPED)
+        beside = (item for item in report.attention if item.kind in (SKIPPED, MISSING))
         report = replace(report, attention=(*beside, *quarantine_of(night.lake, game.game)))
     trouble = f"{game.source}: all payloads are in quarantine; the lake has no {game.game} board"
     return replace(report, source_failed=True, source_trouble=trouble)
@@ -273,4 +276,5 @@ def _trouble(found: fetching.FetchReport, game: NightGame, *, local: bool) -> st
         return ""
     bounds = f" from {game.since}" if game.since else ""
     bounds += f" until {game.until}" if game.until else ""
-    return f"no {'YYYY-MM-DD.json' if local else 'date to ask for'} in {game.source}{bounds}"
+    what = f"payload of {game.game} for a day" if local else "date to ask for"
+    return f"no {what} in {game.source}{bounds}"

@@ -67,7 +67,7 @@ def count(
         str | None,
         typer.Argument(
             metavar="CORPUS",
-            help="A folder of payloads, a Parquet file or folder, lake (every puzzle of the "
+            help="An archive in any layout, a Parquet file or folder, lake (every puzzle of the "
             "lake), or a generator spec such as pips:n=1000000,mix=published,seed=7.",
         ),
     ] = None,

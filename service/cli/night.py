@@ -22,7 +22,6 @@ from nightgrid.service.options.shared_options import (
     Verbose,
     check_order,
     game_name,
-    one_of,
     run_options,
     solved_by,
 )
@@ -41,8 +40,7 @@ from nightgrid.service.terminal.exit_codes import Exit, exit_for_many
 from nightgrid.service.terminal.progress import ProgressLine, waited, warm_games
 from nightgrid.service.terminal.running import STOPPED, run_shown
 from nightgrid.solvers.algebra import Ask
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
-from nightgrid.solvers.sentences import plural
+from nightgrid.solvers.registry import DEFAULT_GAME, game_plug
 
 if TYPE_CHECKING:
     from nightgrid.flows.night.report import GameReport
@@ -59,8 +57,8 @@ Sources = Annotated[
     typer.Option(
         "--source",
         metavar="[GAME=]FOLDER|URL",
-        help="A folder of DATE.json payloads or of sub-folders named after games, or the URL of "
-        "an HTTP archive; once for each game.",
+        help="A folder or file with an archive in any layout, or the URL of an HTTP archive; may "
+        "be repeated.",
     ),
 ]
 RefreshDays = Annotated[
@@ -78,7 +76,7 @@ SourceGame = Annotated[
         "--game",
         metavar="GAME",
         parser=game_name,
-        help="The game of a --source that names none. Default: those of its sub-folders, else "
+        help="The game of a --source that names none. Default: those of its payloads, else "
         f"{DEFAULT_GAME}.",
     ),
 ]
@@ -179,20 +177,15 @@ def night_games(
     asks: Sequence[Ask] | None,
     **others: Any,
 ) -> tuple[NightGame, ...]:
-    """Build the games of a night from its options; report what is skipped in folders of games.
+    """Build the games of a night from its options.
 
     Raises PermanentError for options that no night can have.
     """
-    from nightgrid.flows.night.settings import NightGame, beside_games, night_sources
+    from nightgrid.flows.night.settings import NightGame, night_sources
 
     places = night_sources(sources, game)
     for name in places:
         service_plug(name).check_night(rules.said)
-    for text in sources:
-        if beside := beside_games(text):
-            first = ", ".join(beside[:3]) + (", …" if len(beside) > 3 else "")
-            what = plural(len(beside), "name")
-            note(f"{what} in {text} skipped ({first}); expected folders {one_of(GAMES)}")
     given = {name: value for name, value in others.items() if value is not None}
     return tuple(
         NightGame(

@@ -13,13 +13,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from nightgrid.archive.games import claimed_game, reader
+from nightgrid.archive.games import claimed_game, foreign, reader
 from nightgrid.archive.lake.faults import NotInLakeError
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import read_reference
 from nightgrid.archive.payloads.published import Fault, Published
-from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.service.asking import Asked, ask_about
 from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of, wrong
@@ -27,6 +26,7 @@ from nightgrid.service.options.game_rules import RULES, GameRules, rule_value
 from nightgrid.service.options.shared_options import DEADLINE_MAX_S
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
+from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.workers.driver.progress import clock_time
@@ -179,6 +179,8 @@ def _read(value: Any, game: str | None) -> tuple[str, list[Published | Fault]]:
     if of is None and isinstance(named, str):
         games = ", ".join(GAMES)
         raise wrong("/puzzle/game", f"{shown(named)!r} is not a game; expected one of {games}")
+    if of is None and (what := foreign(data)):
+        raise wrong("/puzzle", what, "invalid-puzzle")
     return of or DEFAULT_GAME, reader(of or DEFAULT_GAME).read_puzzles(data, name="")
 
 

@@ -8,24 +8,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nightgrid.archive.games import claimed_game, reader
 from nightgrid.archive.lookup.reference import DateReference, looks_like_reference, read_reference
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import shown
+from nightgrid.archive.sources.archive_files import (
+    ArchiveFile,
+    archive_file,
+    archive_in,
+)
+from nightgrid.archive.sources.layouts import NO_PUZZLE, items_in, read_item
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug
+from nightgrid.solvers.json_text.bounded_files import FILE_BYTES_MAX, unpacked
+from nightgrid.solvers.json_text.strict_json import shown
+from nightgrid.solvers.registry import GAMES, game_plug
+from nightgrid.solvers.sentences import plural
 
 MAX_INPUT_BYTES = 16 * 1024**2
-"""Larger inputs are rejected: a published payload has about 6,000 bytes."""
+"""Larger inputs are rejected, except archives."""
 STDIN = "-"
 LETTER_BOXED = "letterboxed"
 """The game whose boards may be typed by their sides."""
 BOARDS = "a payload or a puzzle"
 """Content of the files, for messages; references may take their place."""
-PAYLOAD_SUFFIX = ".json"
-"""Suffix of the names of payloads in a folder."""
+FOREIGN_SHOWN = 3
+"""Most files without a board that are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +45,11 @@ class Found:
     """"" for a fault of an unknown game."""
     item: Published | Fault
 
+    @property
+    def rule(self) -> str:
+        """The rule that it breaks, "" for a puzzle."""
+        return self.item.rule if isinstance(self.item, Fault) else ""
+
 
 def read_sources(
     files: Sequence[str],
@@ -48,13 +60,13 @@ def read_sources(
 ) -> Iterator[Found]:
     """Read every puzzle of every file, folder or reference.
 
-    No file, and the file "-", mean standard input. A file of one object a line holds as many
-    payloads. An argument that is neither a file nor a folder and looks like a reference
-    (nightgrid.archive.lookup.reference) is looked up in a lake: `lake`, or that of the settings.
-    All payloads of a folder are read, sorted by name. With `game` None, the game is detected. With
-    `levels`, only puzzles of these levels are returned, case-insensitively, and a file that lacks
-    one of them is a fault. Anything unreadable or missing is a fault. `sides` is a typed board.
-    Raises PermanentError for a typed board together with files.
+    No file, and the file "-", mean standard input. Files and folders are archives of any layout
+    (nightgrid.archive.sources.layouts), sorted by name. An argument that is neither and looks like
+    a reference (nightgrid.archive.lookup.reference) is looked up in a lake: `lake`, or that of the
+    settings. With `game` None, the game is detected. With `levels`, only puzzles of these levels
+    are returned, case-insensitively, and a payload that lacks one of them is a fault. Anything
+    unreadable or missing is a fault. `sides` is a typed board. Raises PermanentError for a typed
+    board together with files.
     """
     if sides is not None:
         yield _typed(sides, files, levels, game)
@@ -65,12 +77,9 @@ def read_sources(
             yield from _of_lake(file, levels, game, lake)
             continue
         try:
-            inside = payloads_of(file)
+            yield from _of_archive(file, levels, game)
         except PermanentError as error:
             yield _lost(file, game or "", "unreadable", error)
-            continue
-        for path in inside:
-            yield from _of_file(path, levels, game)
 
 
 def is_reference(text: str) -> bool:
@@ -83,42 +92,41 @@ def is_reference(text: str) -> bool:
         return True
 
 
-def payloads_of(file: str) -> list[str]:
-    """List the payloads of a folder in order: its own, or those of sub-folders named after games.
-
-    Anything but a folder is returned as it is. Raises PermanentError for a folder without a
-    payload.
-    """
-    folder = Path(file)
-    if file in ("", STDIN) or not folder.is_dir():
-        return [file]
-    try:
-        own = [path for path in folder.iterdir() if path.suffix == PAYLOAD_SUFFIX]
-        parts = [path for name in GAMES for path in (folder / name).glob(f"*{PAYLOAD_SUFFIX}")]
-    except OSError as error:
-        raise PermanentError(f"cannot read {file!r}: {error.strerror}") from error
-    if not own and not parts:
-        raise PermanentError(
-            f"{file!r} holds no payload; expected files *{PAYLOAD_SUFFIX} in it, or in sub-folders "
-            "named after games"
-        )
-    return [str(path) for path in sorted(own) or sorted(parts)]
-
-
-def _of_file(file: str, levels: Sequence[str], game: str | None) -> Iterator[Found]:
-    try:
-        data, name = read_input(file, BOARDS)
-    except PermanentError as error:
-        yield _lost(file, game or "", "unreadable", error)
+def _of_archive(place: str, levels: Sequence[str], game: str | None) -> Iterator[Found]:
+    folder = Path(place)
+    if place in ("", STDIN) or not folder.is_dir():
+        yield from _of_file(place, archive_file(folder, folder.name), levels, game)
         return
-    lines = _payload_lines(data)
-    for number, part in enumerate(lines, 1):
-        place = f", line {number}" if len(lines) > 1 else ""
-        of = game or claimed_game(part)
-        found = reader(of or DEFAULT_GAME).read_puzzles(part, f"{_short(name)}{place}")
-        for item in _chosen(found, levels, f"{name}{place}"):
-            told = of or ("" if isinstance(item, Fault) else DEFAULT_GAME)
-            yield Found(source=f"{name}{place}", game=told, item=item)
+    files, _ = archive_in(folder)
+    if not files:
+        raise PermanentError(f"{place!r} holds no payload; expected files *.json in it or below it")
+    foreign = []
+    for file in files:
+        found = [*_of_file(str(file.path), file, levels, game)]
+        # Other programs keep JSON of theirs next to an archive.
+        if file.date is None and [each.rule for each in found] == [NO_PUZZLE]:
+            foreign.append(file.name)
+        else:
+            yield from found
+    if foreign:
+        first = ", ".join(foreign[:FOREIGN_SHOWN]) + (", …" if foreign[FOREIGN_SHOWN:] else "")
+        note(f"{plural(len(foreign), 'file')} in {place} without a board skipped ({first})")
+
+
+def _of_file(
+    path: str, file: ArchiveFile, levels: Sequence[str], game: str | None
+) -> Iterator[Found]:
+    try:
+        data, name = read_input(path, BOARDS, FILE_BYTES_MAX)
+        data = unpacked(data, _short(name))
+    except PermanentError as error:
+        yield _lost(path, game or "", "unreadable", error)
+        return
+    for item in items_in(data, name, file.game, file.date):
+        of, found = read_item(item, _short(name), game)
+        source = f"{name}{item.place}"
+        for each in _chosen(found, levels, source):
+            yield Found(source=source, game=of, item=each)
 
 
 def _short(name: str) -> str:
@@ -128,16 +136,6 @@ def _short(name: str) -> str:
     """
     path = Path(name)
     return f"{path.parent.name}/{path.name}" if path.parent.name in GAMES else path.name
-
-
-def _payload_lines(data: bytes) -> list[bytes]:
-    """Split an input in which every line starts an object, as `nightgrid generate` writes it.
-
-    In an object that spans lines, only the first starts with a brace in column 1.
-    """
-    lines = data.splitlines()
-    several = len(lines) > 1 and all(line.startswith(b"{") for line in lines)
-    return lines if several else [data]
 
 
 def _of_lake(
@@ -187,11 +185,11 @@ def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | 
     return Found(source=sides, game=LETTER_BOXED, item=item)
 
 
-def read_input(file: str, what: str) -> tuple[bytes, str]:
+def read_input(file: str, what: str, most: int = MAX_INPUT_BYTES) -> tuple[bytes, str]:
     """Read a file, or standard input for "-"; return its bytes and its name for messages.
 
-    `what` is its expected content. Raises PermanentError if it is unreadable or larger than
-    MAX_INPUT_BYTES.
+    `what` is its expected content. Raises PermanentError if it is unreadable or larger than `most`
+    bytes.
     """
     try:
         if file == STDIN:
@@ -200,17 +198,17 @@ def read_input(file: str, what: str) -> tuple[bytes, str]:
                 raise PermanentError(f"cannot read {what} from standard input: it is closed")
             if sys.stdin.isatty():
                 note(f"reading {what} from standard input; end it with Ctrl-D")
-            data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+            data = sys.stdin.buffer.read(most + 1)
         else:
             name = file
             with open(file, "rb") as stream:  # noqa: PTH123 - a name that is no valid path is an error
-                data = stream.read(MAX_INPUT_BYTES + 1)
+                data = stream.read(most + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         meant = _meant(file, error) if what == BOARDS else ""
         raise PermanentError(f"cannot read {file!r}: {reason}{meant}") from error
-    if len(data) > MAX_INPUT_BYTES:
-        raise PermanentError(f"{name} is larger than {MAX_INPUT_BYTES:,} bytes")
+    if len(data) > most:
+        raise PermanentError(f"{name} is larger than {most:,} bytes")
     return data, name
 
 

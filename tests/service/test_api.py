@@ -26,7 +26,7 @@ def payload(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True,
         text=True,
     )
-    path = tmp_path_factory.mktemp("payloads") / "2026-01-05.json"
+    path = tmp_path_factory.mktemp("payloads") / "2026-01-01.json"
     path.write_text(done.stdout)
     return path
 

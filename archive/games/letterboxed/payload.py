@@ -13,20 +13,17 @@ from itertools import pairwise
 from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
-    MAX_TEXT,
     check_game,
     embedded,
-    identifier,
     in_input,
-    read_list,
     read_one,
-    text,
     without,
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, json_kind
+from nightgrid.solvers.json_text.fields import MAX_TEXT, identifier, text
+from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.letterboxed.check import check_chain
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules
@@ -64,7 +61,7 @@ def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
             message = "expected a JSON object, or a page that sets window.gameData"
             return [input_fault("no-game-data", message)]
         data = data if inner is None else inner
-    return read_one(data, date, _LEVEL, _read_puzzle)
+    return read_one(data, date, _LEVEL, _read_puzzle, "sides")
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -74,8 +71,6 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     any date, any number of sides and letters and any words, and a payload with nothing but its
     sides.
     """
-    if data.lstrip()[:1] == b"[":
-        return in_input(read_list(data, "sides", "sides", Puzzle.from_json), name)
     return in_input(read_payload(data, None), name, without(_OFFICIAL))
 
 

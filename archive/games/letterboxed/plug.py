@@ -21,6 +21,7 @@ class LetterBoxedArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "letterboxed"
+    form = "sides"
     columns = "letter int32[], side_size int32[], dictionary_id string"
     """`letter` holds the code points of the letters, side by side, `side_size` how many each side
     has; `dictionary_id` names the board's own words in the table of dictionaries, "" for a board
@@ -34,7 +35,7 @@ class LetterBoxedArchivePlug(ArchivePlug):
         """Recognise the page, or its script, by the name of its payload."""
         return _PAGE_MARK in text
 
-    def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
+    def claims_member(self, key: str | None, value: bytes) -> bool:  # noqa: ARG002 - the key says it
         """Recognise boards by their sides."""
         return key == "sides"
 

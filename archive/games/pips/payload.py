@@ -10,14 +10,14 @@ from typing import Any
 from nightgrid.archive.payloads.envelopes import (
     check_game,
     fault_of,
-    identifier,
     in_input,
     print_date,
-    text,
+    without,
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.json_text.fields import identifier, text
+from nightgrid.solvers.json_text.strict_json import looks_like, read_members, shown
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import MAX_COORDINATE, Cell
@@ -61,16 +61,10 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
             check_game(keyed, GAME)
             found = [_read_puzzle(keyed, "", date=None, level=None, editor=None)]
         else:
-            message = "expected a puzzle with dominoes and regions, or a payload with levels"
-            found = _read_payload(keyed, None) or [input_fault("no-puzzle", message)]
+            found = _read_payload(keyed, None)
     except InvalidPuzzleError as error:
         found = [fault_of(error)]
-    return in_input(found, name, _way_out)
-
-
-def _way_out(fault: Fault) -> str:
-    wrong = fault.rule == "solution-breaks-region"
-    return "; remove `solution` to solve the board alone" if wrong else ""
+    return in_input(found, name, without("solution"))
 
 
 def _read_payload(keyed: Mapping[str, Any], expected: dt.date | None) -> list[Published | Fault]:
@@ -82,6 +76,10 @@ def _read_payload(keyed: Mapping[str, Any], expected: dt.date | None) -> list[Pu
     except InvalidPuzzleError as error:
         found.append(fault_of(error))
     levels = [(key, value) for key, value in keyed.items() if _is_level(key, value)]
+    if not levels:
+        expected_here = "a puzzle with dominoes and regions, or a payload with levels"
+        message = f"{looks_like(keyed)} is not a puzzle; expected {expected_here}"
+        return [*found, input_fault("no-puzzle", message)]
     found += [_read_level(key, value, date, editor) for key, value in levels[:MAX_LEVELS]]
     if len(levels) > MAX_LEVELS:
         message = f"{len(levels)} levels; all beyond the first {MAX_LEVELS} are refused"

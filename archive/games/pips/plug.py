@@ -18,6 +18,7 @@ class PipsArchivePlug(ArchivePlug):
     """
 
     name = "pips"
+    form = "dominoes and regions"
     columns = (
         "cell_row int32[], cell_col int32[], cell_region int32[], region_type uint8[], "
         "region_target int64[], domino_a int32[], domino_b int32[]"
@@ -28,7 +29,7 @@ class PipsArchivePlug(ArchivePlug):
     endpoint = "/svc/pips/v1"
     corpus_options = ("mix", "dominoes", "rows", "unconstrained", "max_pip", "duplicates")
 
-    def claims_member(self, key: str | None, value: Any) -> bool:  # noqa: ARG002 - the key says it
+    def claims_member(self, key: str | None, value: bytes) -> bool:  # noqa: ARG002 - the key says it
         """Recognise a payload by its levels, and a board by its regions and dominoes."""
         return key in _MEMBERS
 

@@ -16,16 +16,14 @@ from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
     check_game,
-    identifier,
     in_input,
-    read_list,
     read_one,
-    text,
     without,
 )
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError
+from nightgrid.solvers.json_text.fields import identifier, text
+from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.lexicon.spelling import upper
 from nightgrid.solvers.strands.placing import (
     Path,
@@ -59,7 +57,7 @@ def read_payload(data: bytes, date: dt.date | None) -> list[Published | Fault]:
     if data.lstrip()[:1] == b"<":
         message = "expected a JSON object, got XML: there is no puzzle for this date"
         return [input_fault("xml-answer", message)]
-    return read_one(data, date, _LEVEL, _read_puzzle)
+    return read_one(data, date, _LEVEL, _read_puzzle, "board")
 
 
 def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
@@ -68,8 +66,6 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
     `name` is the input's name, appended to every fault's message. Unlike `read_payload`, it accepts
     any date and any size, and a payload with nothing but its board.
     """
-    if data.lstrip()[:1] == b"[":
-        return in_input(read_list(data, "rows", "board", _lettered), name)
     return in_input(read_payload(data, None), name, without(*_OFFICIAL))
 
 

@@ -13,6 +13,7 @@ class StrandsArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "strands"
+    form = "board or startingBoard"
     columns = "row_count int32, column_count int32, letter int32[], theme_word_count int32"
     """`letter` has the code point of each cell, row by row; theme_word_count is -1 if the number of
     words without the spangram is unknown; `size` is the number of cells."""
@@ -23,14 +24,12 @@ class StrandsArchivePlug(ArchivePlug):
     )
     corpus_options = ()
 
-    def claims_list(self, first: bytes) -> bool:
-        """Recognise a board by its rows, which are strings."""
-        return first not in (b"{", b"[")
-
-    def claims_member(self, key: str | None, value: Any) -> bool:
+    def claims_member(self, key: str | None, value: bytes) -> bool:
         """Recognise a payload by its board, and a board by its rows, which are not objects."""
         if key == "board":
-            return not isinstance(value, list) or not any(isinstance(row, dict) for row in value)
+            return not value[1:].lstrip().startswith(b"{")
+        if key is None:
+            return value.startswith(b'"')
         return key == "startingBoard"
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:

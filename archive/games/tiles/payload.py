@@ -12,10 +12,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import MAX_TEXT, check_game, fault_of, in_input, text
+from nightgrid.archive.payloads.envelopes import check_game, fault_of, in_input, members_of
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError, json_kind
+from nightgrid.solvers.json_text.fields import MAX_TEXT, text
+from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.tiles.puzzle import Puzzle
 
 GAME = "tiles"
@@ -39,26 +40,11 @@ def read_puzzles(data: bytes, name: str) -> list[Published | Fault]:
 
     `name` is the input's name, appended to every fault's message.
     """
-    return in_input(_read(data), name)
-
-
-def _read(data: bytes) -> list[Published | Fault]:
-    # A bare list is parsed as the value of the key that it would have.
-    wrapped = _wrapped(data)
-    try:
-        keyed = read_members(wrapped)
-        if wrapped is not data and len(keyed) > 1:
-            return [input_fault("trailing-data", "expected nothing after the list")]
-        return [Published(date=None, level=None, puzzle=_read_board(keyed))]
-    except InvalidPuzzleError as error:
-        return [fault_of(error)]
-
-
-def _wrapped(data: bytes) -> bytes:
-    if data.lstrip()[:1] != b"[":
-        return data
     key = _PAGE_KEY if data.lstrip()[1:].lstrip()[:1] == b"{" else _OWN_KEY
-    return b'{"%s": %s}' % (key.encode(), data)
+    try:
+        return [Published(date=None, level=None, puzzle=_read_board(members_of(data, key)))]
+    except InvalidPuzzleError as error:
+        return in_input([fault_of(error)], name)
 
 
 def _read_board(obj: Mapping[str, Any]) -> Puzzle:

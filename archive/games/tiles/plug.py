@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nightgrid.archive.games.plug import ArchivePlug
 
 
@@ -11,6 +9,7 @@ class TilesArchivePlug(ArchivePlug):
     """See nightgrid.archive.games.plug.ArchivePlug."""
 
     name = "tiles"
+    form = "tiles"
     columns = "feature int32[], tile_size int32[], name_letter int32[], name_size int32[]"
     """`feature` has the features of each tile in turn, as numbers in order of first appearance,
     `tile_size` how many each tile has. The names of features follow in the same order:
@@ -18,14 +17,12 @@ class TilesArchivePlug(ArchivePlug):
     of tiles."""
     corpus_options = ("tiles", "layers", "shapes")
 
-    def claims_list(self, first: bytes) -> bool:
-        """Recognise a board by its tiles: objects on the page, lists in our own form."""
-        return first in (b"{", b"[")
-
-    def claims_member(self, key: str | None, value: Any) -> bool:
+    def claims_member(self, key: str | None, value: bytes) -> bool:
         """Recognise our own form by its tiles, and the page's by its board of objects."""
         if key == "board":
-            return isinstance(value, list) and any(isinstance(row, dict) for row in value)
+            return value[1:].lstrip().startswith(b"{")
+        if key is None:
+            return value.startswith(b"[") or (value.startswith(b"{") and b'"layers"' in value)
         return key == "tiles"
 
 

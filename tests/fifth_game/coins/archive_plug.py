@@ -18,7 +18,7 @@ class CoinsArchivePlug(ArchivePlug):
     columns = "coin int32[], total int64"
     corpus_options = ("coins",)
 
-    def claims_member(self, key: str | None, value: Any) -> bool:
+    def claims_member(self, key: str | None, value: bytes) -> bool:
         return key == "coins"
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool:

@@ -11,7 +11,6 @@ from nightgrid.flows.night.settings import (
     FIRST_PAYLOADS,
     NightGame,
     NightSettings,
-    beside_games,
     night_sources,
 )
 from nightgrid.flows.prefect import server
@@ -75,16 +74,15 @@ def test_prefect_is_told_to_be_silent_but_the_user_has_the_last_word(monkeypatch
 def test_sources_are_named_by_game_or_by_the_folders_of_a_folder(tmp_path):
     for name in ("pips", "strands", "notes"):
         (tmp_path / name).mkdir()
+        (tmp_path / name / "2025-01-01.json").touch()
     (tmp_path / "a=b").mkdir()
-    inside = {name: str(tmp_path / name) for name in ("pips", "strands")}
+    inside = dict.fromkeys(("pips", "strands"), str(tmp_path))
     assert night_sources([str(tmp_path)]) == inside
-    assert night_sources([str(tmp_path)], "strands") == {"strands": inside["strands"]}
+    assert night_sources([str(tmp_path)], "strands") == {"strands": str(tmp_path)}
     assert night_sources(["tiles=there", "strands"]) == {"tiles": "there", "pips": "strands"}
     assert night_sources(["pips"], "tiles") == {"tiles": "pips"}
     assert night_sources([str(tmp_path / "a=b")]) == {"pips": str(tmp_path / "a=b")}
     assert night_sources(["http://host/?a=b"]) == {"pips": "http://host/?a=b"}
-    assert beside_games(str(tmp_path)) == ["a=b", "notes"]
-    assert beside_games(str(tmp_path / "notes")) == []
 
 
 def test_a_folder_is_of_the_game_that_its_payloads_are_of(tmp_path):
@@ -117,11 +115,3 @@ def test_a_few_payloads_tell_the_game_of_a_folder(tmp_path):
     last.rename(after)
     last.write_text("damaged")
     assert night_sources([str(tmp_path)]) == {"pips": str(tmp_path)}
-
-
-def test_what_lies_beside_games_is_sorted_without_hidden_names(tmp_path):
-    for name in ("tiles", "zebra", ".git", "notes", "b."):
-        (tmp_path / name).mkdir()
-    (tmp_path / "a.txt").touch()
-    assert beside_games(str(tmp_path)) == ["a.txt", "b.", "notes", "zebra"]
-    assert beside_games("https://example.org") == []

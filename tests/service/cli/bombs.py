@@ -73,7 +73,7 @@ ROWS = (
     Bomb(
         what="gzip: a payload of 1 MB that expands to 1 GiB",
         words=("solve", "gzip.json"),
-        says="byte 1: the body is not UTF-8 (in gzip.json)",
+        says="gzip.json unpacks to more than 134,217,728 bytes",
     ),
     Bomb(
         what="JSON: a million lists in one another",
@@ -103,7 +103,7 @@ ROWS = (
     Bomb(
         what="a payload that never ends",
         words=("solve", "/dev/zero"),
-        says="/dev/zero is larger than 16,777,216 bytes",
+        says="/dev/zero is larger than 134,217,728 bytes",
     ),
     Bomb(
         what="a word list of one line",

@@ -167,7 +167,7 @@ def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     code, out, err = invoke("nightly", "--source", "e", "--lake", "lake", *PLAIN)
     assert code == 5, "a source with nothing in it may be a wrong folder"
-    assert "nightgrid: pips: no YYYY-MM-DD.json in e\n" in err
+    assert "nightgrid: pips: no payload of pips for a day in e\n" in err
     assert "pips: 0 fetched, 0 new puzzles, 0 in quarantine, " in out
     assert "Counts by date" not in out
 
@@ -235,9 +235,9 @@ def test_folder_with_sub_folders_is_a_night_of_several_games(invoke: Invoke, sev
     assert "skipped" not in err
     for name in ("pips", "letterboxed"):
         assert re.search(rf"^{name}: .* jobs", err, re.MULTILINE), "the line names its game"
-    (several / "pipz").mkdir()
+    (several / "pipz.txt").touch()
     code, out, err = invoke(*words, "--verbose")
-    assert f"1 name in {several} skipped (pipz); expected folders " in err
+    assert "pips: 1 name in the source skipped (pipz.txt): " in out
     table = [line for line in out.splitlines() if line.startswith(("┃", "│", "└"))]
     assert max(map(len, table)) <= PIPED_WIDTH_CHARS
     code, out, _ = invoke(*words, "--json")
@@ -310,14 +310,14 @@ def test_what_cannot_be_read_is_not_called_fetched(invoke: Invoke, source: Path)
 
 
 def test_names_that_are_no_dates_are_told_in_one_line(invoke: Invoke, source: Path) -> None:
-    for name in ("2026-01-11 copy.json", "20260125.json", "README.md", ".hidden"):
+    for name in ("2026-01-11 copy.json", "20260132.json", "README.md", ".hidden"):
         (source / name).write_text("{}")
-    (source / "pipz").mkdir()
+    (source / "pipz").touch()
     for _ in range(2):
         code, out, _ = night_of(source, invoke)
         assert code == 0
-        first = "2026-01-11 copy.json, 20260125.json, README.md, …"
-        assert f"pips: 4 names in the source skipped ({first}); expected YYYY-MM-DD.json\n" in out
+        first = "2026-01-11 copy.json, 20260132.json, README.md, …"
+        assert f"pips: 4 names in the source skipped ({first}): no payload of a day, or" in out
     report = json.loads(night_of(source, invoke, "--json")[1])
     assert report["skipped"] == 4
     assert {item["kind"] for item in report["attention"]} == {"skipped"}

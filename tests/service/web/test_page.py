@@ -99,6 +99,21 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
     expect(board(other)).to_be_visible()
 
 
+def test_a_day_is_chosen_of_an_archive_that_is_pasted(opened: Opened) -> None:
+    page = opened("/?paste=")
+    texts = [(SAMPLES / "pips" / f"2026-01-0{day}.json").read_text() for day in (4, 5)]
+    lines = "\n".join(json.dumps(json.loads(text)) for text in texts)
+    for archive in (f"[{','.join(texts)}]", f'{{"puzzles": {{"20260105": {texts[1]}}}}}', lines):
+        page.locator("#payload").fill(archive)
+        if "20260105" in archive:
+            page.get_by_role("button", name="2026-01-05 easy").click()
+        else:
+            page.get_by_label("the board of this archive").select_option("2026-01-05 easy")
+        expect(page.get_by_text("The board is well formed.")).to_be_visible()
+    solve(page)
+    expect(count(page)).to_have_text("2")
+
+
 @BESIDE
 @pytest.mark.parametrize(
     ("text", "told"),

@@ -13,10 +13,21 @@ const isObject = (value) => value !== null && typeof value === "object" && !Arra
 const isPips = (value) => isObject(value) && ("dominoes" in value || "regions" in value);
 const allText = (list) => Array.isArray(list) && list.length > 0 && list.every((row) => typeof row === "string");
 
-/** Return whether a list has several payloads; a list of tiles is one board. */
-export const isListOfBoards = (payload) =>
-  Array.isArray(payload) && payload.length > 0 &&
-  payload.every((one) => isObject(one) && !("layers" in one) && boardsIn(one).length > 0);
+const DATE = /^\d{4}-?\d\d-?\d\d$/;
+const WRAPPERS = 2;
+
+/**
+ * Return the days of an archive as [{name, payload}]: of a list, of an object by date, or of either
+ * under a key. A payload by itself is not an archive, and a list of tiles is one board.
+ */
+export function daysIn(value, depth = WRAPPERS) {
+  const isDay = (one) => isObject(one) && !("layers" in one) && boardsIn(one).length > 0;
+  if (Array.isArray(value)) return value.some(isDay) ? value.map((payload, i) => ({name: `number ${i + 1}`, payload})) : [];
+  if (!isObject(value) || boardsIn(value).length) return [];
+  const dated = Object.entries(value).filter(([key]) => DATE.test(key));
+  if (dated.some(([, one]) => boardsIn(one).length)) return dated.map(([name, payload]) => ({name, payload}));
+  return depth ? Object.values(value).flatMap((inner) => daysIn(inner, depth - 1)) : [];
+}
 
 /** Return the boards of a payload: [{game, level, puzzle}]; [] if none is known. */
 export function boardsIn(payload) {

@@ -1,12 +1,14 @@
 // A pasted payload: parsed at once, with its board or its faults.
 import {html, useEffect, useState} from "../html.js";
 import {clearDraft, edit, paste} from "../drafts.js";
-import {boardsIn, editorOf, isListOfBoards} from "../editors/index.js";
+import {boardsIn, daysIn, editorOf} from "../editors/index.js";
 import {plural} from "../format.js";
 import {jsonFault} from "../jsonfault.js";
 import {set, titleOf, useSession} from "../session.js";
 
 const SHOWN = 60;
+/** More boards of a text than this are chosen from a list. */
+const BUTTONS = 3;
 
 /** Frequent errors, by the text at the error and before it. */
 const HINTS = [
@@ -33,27 +35,32 @@ function broken(text) {
   return {detail: `This is not JSON: line ${before.length}, column ${column}. ${hint}`.trim(), line: line.slice(from, from + SHOWN), at: column - 1 - from};
 }
 
-/** Parse a text: {boards, payload} or {fault}. */
+/** Parse a text of one JSON value, or of one object a line. */
+function parse(text) {
+  const lines = text.split("\n").filter((line) => line.trim());
+  return lines.length > 1 && lines.every((line) => line.startsWith("{")) ? lines.map((line) => JSON.parse(line)) : JSON.parse(text);
+}
+
+/** Parse a text: {boards}, each with its payload and its name among them, or {fault}. */
 function read(text) {
   if (!text.trim()) return {};
   let payload;
   try {
-    payload = JSON.parse(text);
+    payload = parse(text);
   } catch {
     return {fault: broken(text)};
   }
-  if (isListOfBoards(payload)) {
-    return {fault: {detail: `This is a list of ${plural(payload.length, "board")}: paste one of them, without the list.`}};
-  }
-  const boards = boardsIn(payload);
-  return boards.length ? {payload, boards} : {fault: {detail: "This JSON holds no board: expected dominoes and regions, a board of letters, sides, or tiles."}};
+  const days = daysIn(payload);
+  const boards = (days.length ? days : [{name: "", payload}]).flatMap(({name, payload}) =>
+    boardsIn(payload).map((board) => ({...board, payload, name: [days.length && (payload.printDate ?? name), board.level].filter(Boolean).join(" ")})));
+  return boards.length ? {boards} : {fault: {detail: "This JSON holds no board: expected dominoes and regions, a board of letters, sides, or tiles."}};
 }
 
 export function Paste() {
   const {pasted = "", draft, board} = useSession();
-  const [level, choose] = useState(null);
-  const {fault, payload, boards = []} = read(pasted);
-  const one = boards.find((found) => found.level === level) ?? boards.at(-1);
+  const [name, choose] = useState(null);
+  const {fault, boards = []} = read(pasted);
+  const one = boards.find((found) => found.name === name) ?? boards.at(-1);
   useEffect(() => {
     if (!one) { if (draft?.locked) clearDraft(); return; }
     set({game: one.game, board: null, picture: "", solve: null, shown: null, solutions: [], solutionPicture: "", problem: null});
@@ -61,10 +68,10 @@ export function Paste() {
       game: one.game,
       model: editorOf(one.game).fromPuzzle(one.puzzle),
       puzzle: one.puzzle,
-      body: {game: one.game, puzzle: payload, ...(one.level ? {level: one.level} : {})},
-      title: [payload.clue, payload.printDate, one.level].filter(Boolean).join(", ") || "A board of your own",
+      body: {game: one.game, puzzle: one.payload, ...(one.level ? {level: one.level} : {})},
+      title: [one.payload.clue, one.payload.printDate, one.level].filter(Boolean).join(", ") || "A board of your own",
     });
-  }, [pasted, one?.level]);
+  }, [pasted, one?.name]);
   return html`
     <label class="field wide" for="payload"><span>a published payload, or a board as JSON</span></label>
     <textarea id="payload" class="code" rows="9" spellcheck=${false} autocomplete="off" value=${pasted} aria-invalid=${Boolean(fault)} aria-describedby="payload-told"
@@ -73,11 +80,16 @@ export function Paste() {
       ${fault && html`
         <p class="is-wrong">${fault.detail}</p>
         ${fault.line !== undefined && html`<pre>${fault.line.slice(0, fault.at)}<mark>${fault.line[fault.at] ?? " "}</mark>${fault.line.slice(fault.at + 1)}</pre>`}`}
-      ${one && html`<p>${titleOf(one.game)}${boards.length > 1 ? `, ${boards.length} levels` : ""}.</p>`}
+      ${one && html`<p>${titleOf(one.game)}${boards.length > 1 ? `, ${plural(boards.length, "board")}` : ""}.</p>`}
     </div>
-    ${boards.length > 1 && html`
+    ${boards.length > 1 && boards.length <= BUTTONS && html`
       <div class="levels" role="group" aria-label="Level">
-        ${boards.map(({level: name}) => html`<button key=${name} type="button" aria-pressed=${name === one.level} onClick=${() => choose(name)}>${name}</button>`)}
+        ${boards.map((each) => html`<button key=${each.name} type="button" aria-pressed=${each.name === one.name} onClick=${() => choose(each.name)}>${each.name}</button>`)}
       </div>`}
+    ${boards.length > BUTTONS && html`
+      <label class="field wide"><span>the board of this archive</span>
+        <select value=${one.name} onChange=${(event) => choose(event.target.value)}>
+          ${boards.map((each) => html`<option key=${each.name} value=${each.name}>${each.name}</option>`)}
+        </select></label>`}
     ${board && html`<button class="link" type="button" onClick=${edit}>edit it by hand</button>`}`;
 }

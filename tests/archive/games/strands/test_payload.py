@@ -233,7 +233,7 @@ def test_spangram_must_touch_two_opposite_sides() -> None:
     [
         (b"<?xml version='1.0'?><Error><Code>NoSuchKey</Code></Error>", "xml-answer"),
         (b"nonsense", "not-json"),
-        (b"{}", "missing-key"),
+        (b"{}", "null-puzzle"),
     ],
 )
 def test_body_that_is_no_payload_is_one_fault(body: bytes, rule: str) -> None:

@@ -10,9 +10,11 @@ import json
 import math
 import re
 from collections import Counter
+from itertools import islice
 from typing import Any
 
-from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
+from nightgrid.solvers.sentences import plural
 
 MAX_DIGITS = 20
 """Longer integers are rejected: no payload has any, and parsing them is slow."""
@@ -22,7 +24,9 @@ MAX_SHOWN = 40
 """Most characters of a foreign text that a message or a place quotes."""
 _EXCERPT = 12
 _MANY_DIGITS = re.compile(rf"[0-9]{{{MAX_DIGITS}}}")
-_KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+KEYS_SHOWN = 4
+"""Keys of a foreign object that a message names."""
+_EMPTY = {list: "list", dict: "object"}
 
 
 def read_members(data: bytes) -> dict[str, Any]:
@@ -43,8 +47,7 @@ def read_members(data: bytes) -> dict[str, Any]:
         message = "lists and objects are nested too deeply"
         raise InvalidPuzzleError("too-deep", "", message) from None
     if type(value) is not dict:
-        got = _KINDS.get(type(value), "a number")
-        place, message = "line 1, column 1", f"expected a JSON object, got {got}"
+        place, message = "line 1, column 1", f"expected a JSON object, got {json_kind(value)}"
         raise InvalidPuzzleError("not-an-object", place, message)
     if len(value) > MAX_MEMBERS:
         message = f"expected at most {MAX_MEMBERS:,} members, got {len(value):,}"
@@ -56,6 +59,23 @@ def shown(text: str, most: int = MAX_SHOWN) -> str:
     """Quote at most `most` characters of a foreign text in a message."""
     safe = text if text.isprintable() else json.dumps(text)[1:-1]
     return safe if len(safe) <= most else f"{safe[: most - 3]}..."
+
+
+def looks_like(value: Any, inside: bool = True) -> str:
+    """Describe a JSON value in the words of messages: "an object with grid (a list of 2 texts)"."""
+    if isinstance(value, dict) and value:
+        keys = [
+            shown(key) + (f" ({looks_like(item, inside=False)})" if inside else "")
+            for key, item in islice(value.items(), KEYS_SHOWN)
+        ]
+        more = f" and {len(value) - len(keys):,} more" if len(value) > len(keys) else ""
+        return f"an object with {', '.join(keys)}{more}"
+    if isinstance(value, list | dict):
+        kinds = {json_kind(item).partition(" ")[2] for item in value}
+        kind = kinds.pop() if len(kinds) == 1 and "" not in kinds else "value"
+        empty = f"an empty {_EMPTY[type(value)]}"
+        return f"a list of {plural(len(value), kind)}" if value else empty
+    return json_kind(value)
 
 
 def _decode(data: bytes) -> str:
@@ -80,12 +100,13 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _number(text: str) -> float:
+def _number(text: str) -> int | float:
     value = float(text)
     if not math.isfinite(value):
         message = f"expected numbers below 1.8e308, got {shown(text)}"
         raise InvalidPuzzleError("number-too-large", "", message)
-    return value
+    # 3.0 is a whole number, where one is expected.
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def _constant(name: str) -> None:
@@ -110,4 +131,8 @@ def _no_json(text: str, error: json.JSONDecodeError) -> InvalidPuzzleError:
     )
     rest = text[error.pos : error.pos + _EXCERPT]
     got = f", got '{shown(rest)}'" if rest.strip() else ", but the text ends"
+    if error.msg.startswith("Unterminated") or (
+        rest.strip() and any(word.startswith(rest.strip()) for word in ("true", "false", "null"))
+    ):
+        got = ", but the text ends: it was cut off"
     return InvalidPuzzleError("not-json", place, f"{message}{got}")

@@ -1,0 +1,1 @@
+"""JSON texts from outside: parsed strictly, or cut into the values that they hold."""
