@@ -16,7 +16,7 @@ from nightgrid.solvers.strands.columns import from_arrays, to_arrays
 from nightgrid.solvers.strands.general.wide_pieces import find_any_pieces
 from nightgrid.solvers.strands.listing import COVER_BYTES, CoverStream, best_first, engine_for
 from nightgrid.solvers.strands.parts import Part, divide, part_range, walk
-from nightgrid.solvers.strands.paths import build_cover
+from nightgrid.solvers.strands.paths import cover_builder
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
 from nightgrid.solvers.strands.playing import has_words, pieces_with, read_words, words_left
 from nightgrid.solvers.strands.puzzle import Puzzle
@@ -78,11 +78,8 @@ class StrandsGame(Game[Puzzle, Cover]):
                 reason = Reason(code=ReasonCode.COUNT_TOO_LARGE)
                 return over_budget(reason, engine.statistics())
             top = best_first(engine, ask.limit, bests, kids, score) if ask.limit else ()
-            rules, words = self.bound_rules, self.words_known()
-            covers = [
-                build_cover(pieces + more, value, puzzle, rules, found, words)
-                for value, more in top
-            ]
+            build = cover_builder(puzzle, self.bound_rules, found, self.words_known())
+            covers = [build(pieces + more, value) for value, more in top]
             return Outcome(
                 status=Status.SOLVED if total else Status.UNSOLVABLE,
                 count=total,

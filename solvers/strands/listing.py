@@ -13,7 +13,7 @@ from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
 from nightgrid.solvers.strands.general.engine import GeneralEngine
 from nightgrid.solvers.strands.parts import Part, part_range, walk
-from nightgrid.solvers.strands.paths import build_cover
+from nightgrid.solvers.strands.paths import cover_builder
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
@@ -88,16 +88,12 @@ def best_first(
             piece, value, state = child
             placed.append(piece)
             now += value
-            more = engine.children(state)
-            if not more:
+            live = engine.live_children(state)
+            if not live:
+                # What has covers and no children is a cover.
                 yield -negative, _joined(before, placed)
                 found += 1
                 break
-            live = []
-            for i, step in enumerate(more):
-                count, best = engine.value(step[2])
-                if count:
-                    live.append((best, i, step))
             if len(live) == 1:
                 # Nothing is chosen here, and a cover may have thousands of words.
                 child = live[0][2]
@@ -140,8 +136,9 @@ class CoverStream(SolutionStream[Cover]):
         try:
             found = game.find(puzzle, self.budget)
             self.engine = engine_for(puzzle, rules, found, self.budget, exists=True)
+            build = cover_builder(puzzle, rules, found, words)
             for score, pieces in self._walk_all():
-                yield build_cover(pieces, score, puzzle, rules, found, words)
+                yield build(pieces, score)
         except BudgetSpentError as error:
             self.end(reason_of(error))
         except TooManyPiecesError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 
 from nightgrid.solvers.kernel.compiling import I32
 from nightgrid.solvers.lexicon.lexicon import Lexicon
@@ -191,36 +192,46 @@ def paths_without_crossing(options: list[Options]) -> list[tuple[int, ...]]:
     return [ways[choice][0] for ways, choice in zip(options, chosen, strict=True)]
 
 
-def build_cover(
-    pieces: list[tuple[str, int]], score: int, puzzle: Puzzle, rules: Rules,
-    found: Found, lexicon: Lexicon,
-) -> Cover:  # fmt: skip
-    """Write pieces as a cover, with the first paths that do not cross one another."""
-    words = [spell(piece, found, lexicon) for piece in pieces]
-    places = [cells_of(piece, found) for piece in pieces]
-    listed = zip(words, places, strict=True)
-    if rules.crossing:
-        chosen = [path_on(puzzle.board, *one, diagonal=rules.diagonal) for one in listed]
-    else:
-        chosen = paths_without_crossing(
-            [paths_on(puzzle.board, *one, diagonal=rules.diagonal) for one in listed]
-        )
+def cover_builder(
+    puzzle: Puzzle, rules: Rules, found: Found, lexicon: Lexicon
+) -> Callable[[list[tuple[str, int]], int], Cover]:
+    """Return a function that writes pieces and their score as a cover.
+
+    Its paths are the first that do not cross one another. Pieces that stand in several covers are
+    read once.
+    """
     width = puzzle.column_count
-    entries = []
-    spangram = None
-    for piece, word, path in zip(pieces, words, chosen, strict=True):
-        cells: tuple[Cell, ...] = tuple(divmod(cell, width) for cell in path)
-        compound = piece[0] == "compound"
-        components = cut(word, rules, lexicon) if compound else (word,)
-        entry = Entry(word=word, path=cells, components=components)
-        entries.append((entry, compound, not compound and found.words.spans[piece[1]]))
-    if rules.spangram != "off":
-        # A compound is the spangram; else the longest of the words that span.
-        spanning = [e for e, compound, _ in entries if compound]
-        spanning += sorted((e for e, _, spans in entries if spans), key=_length_then_place)
-        spangram = spanning[0]
-    theme = sorted((e for e, _, _ in entries if e is not spangram), key=lambda e: min(e.path))
-    return Cover(spangram=spangram, theme_words=tuple(theme), score=score)
+
+    @cache
+    def read(piece: tuple[str, int]) -> tuple[str, Options, tuple[str, ...], bool]:
+        word, cells = spell(piece, found, lexicon), cells_of(piece, found)
+        if rules.crossing:
+            path = path_on(puzzle.board, word, cells, diagonal=rules.diagonal)
+            options: Options = ((path, frozenset()),)
+        else:
+            options = paths_on(puzzle.board, word, cells, diagonal=rules.diagonal)
+        if piece[0] == "compound":
+            return word, options, cut(word, rules, lexicon), False
+        return word, options, (word,), bool(found.words.spans[piece[1]])
+
+    def build(pieces: list[tuple[str, int]], score: int) -> Cover:
+        known = [read(piece) for piece in pieces]
+        chosen = paths_without_crossing([options for _, options, _, _ in known])
+        entries = [
+            Entry(word=word, path=tuple(divmod(cell, width) for cell in path), components=parts)
+            for (word, _, parts, _), path in zip(known, chosen, strict=True)
+        ]
+        spangram = None
+        if rules.spangram != "off":
+            # A compound is the spangram; else the longest of the words that span.
+            listed = list(zip(pieces, known, entries, strict=True))
+            spanning = [entry for (kind, _), _, entry in listed if kind == "compound"]
+            words = [entry for _, (*_, spans), entry in listed if spans]
+            spangram = (spanning + sorted(words, key=_length_then_place))[0]
+        theme = sorted((e for e in entries if e is not spangram), key=lambda e: min(e.path))
+        return Cover(spangram=spangram, theme_words=tuple(theme), score=score)
+
+    return build
 
 
 def _length_then_place(entry: Entry) -> tuple[int, Cell]:

@@ -45,6 +45,15 @@ class RootChildren:
         """Count the covers below a state, and find the best score among them."""
         raise NotImplementedError
 
+    def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
+        """List (piece, score, state) after each piece that may come next."""
+        raise NotImplementedError
+
+    def live_children(self, state: State) -> list[tuple[int, int, Any]]:
+        """List (best score below, index, child) of the children that have covers."""
+        valued = [(self.value(step[2]), i, step) for i, step in enumerate(self.children(state))]
+        return [(best, i, step) for (count, best), i, step in valued if count]
+
     def root_size(self) -> int:
         """Count the root's children: one for each piece on the first cell."""
         return len(self._root_children)

@@ -16,7 +16,7 @@ from nightgrid.solvers.kernel.compiling import (
     search_kernel,
 )
 from nightgrid.solvers.kernel.hash_table import Index, enter, first_slot, mix_first, next_slot, seek
-from nightgrid.solvers.kernel.machine import ONE, popcount, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.strands.states.blocks import Pool
 from nightgrid.solvers.strands.states.table import Table
 
@@ -82,16 +82,21 @@ def _raise_prices(cells: U64, current: I64, prices: I64) -> None:
 (
     F_KIND, F_LEFT, F_CLOSED, F_SEVERAL, F_N, F_BAN, F_HI, F_LO, F_BEST, F_PIECE,
     F_AT, F_SIZE, F_ZONE, F_ZONES, F_OWN, F_FEWEST_AFTER, F_MOST_AFTER, F_SIDE, F_SOME,
-    F_FIRST_ZONE,
-) = range(20)  # fmt: skip
+    F_SLACK, F_FIRST_ZONE,
+) = range(21)  # fmt: skip
 """Fields of a frame. F_AT: word of the bitset that is being tried; F_ZONE: zones that were begun;
 F_OWN: words that the zone at hand gets; F_SIDE: the half of `shares` that the zones before it
 have filled; F_SOME: whether it could be covered; F_FIRST_ZONE: the first of the zones' masks."""
 F_FIELDS = F_FIRST_ZONE + ZONES_MAX
 
 REDUCED, SCORE, WORD, TWIN, RANK, NEXT_OF_WORD, NEXT_ON_CELLS, BLOCKS, WORD_FIELDS = range(9)
+SLACK_SHIFT, SLACKS = 16, 64
+"""Slacks are told apart by sixteenths of UNIT, up to four times UNIT."""
+LANES = 8
+"""Masks that are looked at together."""
 ON_BLOCK, TWINS, SETS = WORD_CELLS, 2 * WORD_CELLS, 2 * WORD_CELLS + 1
 LIST_REDUCED, LIST_PIECE, LIST_EVERY_PATH, LIST_FIELDS = range(4)
+SUPPORT_CELLS, SUPPORT_REDUCED, SUPPORT_EVERY_PATH, SUPPORT_FIELDS = range(4)
 FITTING, CHOSEN = range(2)
 
 
@@ -131,12 +136,13 @@ class Words(NamedTuple):
     spanning: I64
     """The pieces with a rank."""
     offsets: U64
-    """uint64[65]: the lists of cell c are rows offsets[c] to offsets[c + 1] of the next two.
+    """uint64[64, SLACKS + 1]: the lists of cell c begin in row offsets[c, 0] of the next two; for
+    the words that a slack allows, and a few others, see `end_of_list`.
 
     Places in them are unsigned: Numba asks of every signed index whether it counts from the end,
     and these lists are read most."""
     masks: U64
-    """The cells of the pieces on each cell, in order."""
+    """The cells of the pieces on each cell, in order, and LANES more that fit nowhere."""
     lists: U64
     """uint64[., LIST_FIELDS]: their reduced costs, the pieces, and the blocks that all of a piece's
     sets of blocks hold."""
@@ -164,8 +170,8 @@ class ZoneBoard(NamedTuple):
     prices: I64
     """int64[64]: see `price_cells`."""
     support: U64
-    """uint64[64]: what covered each cell last: a place in its list
-    (nightgrid.solvers.strands.zones.candidates)."""
+    """uint64[64, SUPPORT_FIELDS]: the cells of what covered each cell last, its reduced cost, and
+    the blocks that every path of it uses (nightgrid.solvers.strands.zones.candidates)."""
     frames: U64
     """uint64[depth, F_FIELDS]: see nightgrid.solvers.strands.zones.zones. Frame 0 is the empty
     board."""
@@ -201,6 +207,36 @@ class ZoneState(NamedTuple):
     """Number of the set of words that must not come again."""
     rank: Int
     """Pieces that are spangrams of a lower rank are left out."""
+    slack: Int
+    """What n words may cost (n UNIT) beyond the prices of the cells; a word takes its reduced cost
+    of it."""
+
+
+S_PIECE, S_LEFT, S_CLOSED, S_SEVERAL, S_N, S_BAN, S_RANK, S_SLACK, STATE_FIELDS = range(9)
+"""Columns of rows of states: the piece that leads to a state, and the fields of the state."""
+
+
+@inner_kernel
+def read_state(row: Int, rows: U64) -> ZoneState:
+    """Read a state from a row of STATE_FIELDS."""
+    return ZoneState(
+        rows[row, S_LEFT],
+        rows[row, S_CLOSED],
+        rows[row, S_SEVERAL] != ZERO,
+        np.int64(rows[row, S_N]),
+        np.int64(rows[row, S_BAN]),
+        np.int64(rows[row, S_RANK]),
+        np.int64(rows[row, S_SLACK]),
+    )
+
+
+@inner_kernel
+def write_state(row: Int, piece: Int, state: ZoneState, rows: U64) -> None:
+    """Write a piece, and the state after it, as a row of STATE_FIELDS."""
+    rows[row, S_PIECE], rows[row, S_LEFT] = np.uint64(piece), state.left
+    rows[row, S_CLOSED], rows[row, S_SEVERAL] = state.closed, np.uint64(state.several)
+    rows[row, S_N], rows[row, S_BAN] = np.uint64(state.n), np.uint64(state.ban)
+    rows[row, S_RANK], rows[row, S_SLACK] = np.uint64(state.rank), np.uint64(state.slack)
 
 
 @inlined_kernel
@@ -211,6 +247,12 @@ def price_of(cells: np.uint64, prices: I64) -> Int:
         total += prices[trailing_zeros(cells)]
         cells &= cells - ONE
     return total
+
+
+@inlined_kernel
+def end_of_list(cell: Int, slack: Int, offsets: U64) -> np.uint64:
+    """Return where the list of a cell ends for words whose reduced cost is at most `slack`."""
+    return offsets[cell, 1 + min(slack >> SLACK_SHIFT, SLACKS - 1)]
 
 
 @inlined_kernel

@@ -14,6 +14,7 @@ from nightgrid.solvers.strands.zones import board as boards
 from nightgrid.solvers.strands.zones.board import Words, ZoneBoard, ZoneSearch, ZoneState
 
 _63 = np.int64(63)
+LANES = np.uint64(boards.LANES)
 
 
 @inlined_kernel
@@ -48,48 +49,61 @@ def rarest_cell(left: np.uint64, now: Int, size: Int, sets: U64, bitsets: U64) -
 
 
 @inlined_kernel
-def has_lost_cell(state: ZoneState, slack: Int, words: Words, support: U64) -> bool:
-    """Return whether no word of reduced cost up to `slack` fits on some cell of `left`.
+def fits_among(masks: U64, start: np.uint64, taken: np.uint64) -> bool:
+    """Return whether one of LANES masks from `start` on has none of the cells `taken`."""
+    fits = ZERO
+    # Without a way out of the loop the processor takes several at once.
+    for i in range(boards.LANES):
+        fits |= np.uint64(masks[start + np.uint64(i)] & taken == ZERO)
+    return bool(fits)
+
+
+@inlined_kernel
+def has_lost_cell(state: ZoneState, words: Words, support: U64) -> bool:
+    """Return whether on some cell no word fits that the state's slack allows.
 
     What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
     """
-    left = state.left
+    taken = ~state.left
     sure = ZERO if state.several else state.closed
-    masks, lists, dear = words.masks, words.lists, np.uint64(slack)
-    rest = left
+    masks, lists, dear = words.masks, words.lists, np.uint64(state.slack)
+    rest = state.left
     while rest:
         c = trailing_zeros(rest)
-        i = support[c]
+        mask = support[c, boards.SUPPORT_CELLS]
         if (
-            masks[i] & ~left
-            or lists[i, boards.LIST_REDUCED] > dear
-            or lists[i, boards.LIST_EVERY_PATH] & sure
+            mask & taken
+            or support[c, boards.SUPPORT_REDUCED] > dear
+            or support[c, boards.SUPPORT_EVERY_PATH] & sure
         ):
-            i, stop = words.offsets[c], words.offsets[c + 1]
-            while i < stop and (
-                masks[i] & ~left or (sure != ZERO and lists[i, boards.LIST_EVERY_PATH] & sure)
-            ):
+            i, stop = words.offsets[c, 0], boards.end_of_list(c, state.slack, words.offsets)
+            while i < stop and not fits_among(masks, i, taken):
+                i += LANES
+            while i < stop and (masks[i] & taken or lists[i, boards.LIST_EVERY_PATH] & sure):
                 i += ONE
-            # Behind the dear ones only cheaper ones follow.
-            if i == stop or lists[i, boards.LIST_REDUCED] > dear:
+            # Behind the dear ones only dearer ones follow.
+            if i >= stop or lists[i, boards.LIST_REDUCED] > dear:
                 return True
-            support[c] = i
-        rest &= ~masks[i]
+            mask = masks[i]
+            support[c, boards.SUPPORT_CELLS] = mask
+            support[c, boards.SUPPORT_REDUCED] = lists[i, boards.LIST_REDUCED]
+            support[c, boards.SUPPORT_EVERY_PATH] = lists[i, boards.LIST_EVERY_PATH]
+        rest &= ~mask
     return False
 
 
 @inner_kernel
-def list_fitting(before: Int, now: Int, state: ZoneState, slack: Int, search: ZoneSearch) -> Int:
+def list_fitting(before: Int, now: Int, state: ZoneState, search: ZoneSearch) -> Int:
     """Write to row `now` which pieces of row `before`, that of an earlier state, a state allows.
 
-    Pieces of a reduced cost of more than `slack`, banned words and spangrams of a rank lower than
+    Pieces of a reduced cost beyond its slack, banned words and spangrams of a rank lower than
     the state's are left out. Returns the words of the bitset that were written. Pieces that have
     several paths, or cross one of several alternatives, may fit no more and still be in it.
     """
     words, fields, pool = search.words, search.words.fields, search.pool
     bitsets, sets = search.board.bitsets, words.sets
     taken, closed = search.board.frames[before, boards.F_LEFT] & ~state.left, state.closed
-    pieces = within(slack, words)
+    pieces = within(state.slack, words)
     size = (pieces + 63) >> 6
     for i in range(size):
         bitsets[now, boards.FITTING, i] = bitsets[before, boards.FITTING, i]
@@ -155,7 +169,8 @@ def place_word(p: Int, state: ZoneState, search: ZoneSearch) -> tuple[Int, ZoneS
         ban = still_banned(state.ban, word, left, words, pool)
         if ban < 0:
             code = -2
-    return code, ZoneState(left, closed, several, state.n - 1, ban, state.rank)
+    slack = state.slack - fields[p, boards.REDUCED]
+    return code, ZoneState(left, closed, several, state.n - 1, ban, state.rank, slack)
 
 
 @inner_kernel
@@ -177,44 +192,6 @@ def zones_share_words(now: Int, size: Int, count: Int, words: Words, board: Zone
                     stamps[word] = base + 1 + z
                     break
     return False
-
-
-@search_kernel
-def zone_children(state: ZoneState, search: ZoneSearch, out: U64) -> Int:
-    """List the states after each word that fits on the cell that the search would cover next.
-
-    Rows of `out` (uint64[pieces, 8]): piece, left, closed, several, n, ban, rank, 0; in canonical
-    order, that of the pieces.
-    """
-    words, board = search.words, search.board
-    slack = state.n * boards.UNIT - boards.price_of(state.left, board.prices)
-    if slack < 0:
-        return 0
-    root, row = np.int64(0), np.int64(1)
-    size = list_fitting(root, row, state, slack, search)
-    cell = rarest_cell(state.left, row, size, words.sets, board.bitsets)
-    if cell < 0:
-        return 0
-    count = 0
-    for p in range(64 * size):
-        here = board.bitsets[row, boards.FITTING, p >> 6] & words.sets[cell, p >> 6]
-        if not (here >> np.uint64(p & 63)) & ONE:
-            continue
-        code, after = place_word(p, state, search)
-        if code == -1:
-            continue
-        if code == -2:
-            search.table.control[STATUS] = FIXED_TABLE_FULL
-            return 0
-        out[count, 0] = np.uint64(p)
-        out[count, 1] = after.left
-        out[count, 2] = after.closed
-        out[count, 3] = np.uint64(after.several)
-        out[count, 4] = np.uint64(after.n)
-        out[count, 5] = np.uint64(after.ban)
-        out[count, 6] = np.uint64(after.rank)
-        count += 1
-    return count
 
 
 @inner_kernel
@@ -245,27 +222,28 @@ def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tu
 
 @inner_kernel
 def cover_with_two(
-    state: ZoneState, slack: Int, words: Words, board: ZoneBoard, pool: Pool
+    state: ZoneState, words: Words, board: ZoneBoard, pool: Pool
 ) -> tuple[Int, np.uint64, Int]:
     """Cover what is left with two words; return (code, count, best score), code -2 when full."""
     left, ban, rank, fields = state.left, state.ban, state.rank, words.fields
     count, best = ZERO, np.int64(DEAD)
-    # The cell that the fewest pieces of the whole board cover.
+    # The cell that the fewest pieces cover that the slack allows.
     cell, fewest = 0, np.uint64(2**62)
     cells = left
     while cells:
         c = trailing_zeros(cells)
         cells &= cells - ONE
-        on_it = words.offsets[c + 1] - words.offsets[c]
+        on_it = boards.end_of_list(c, state.slack, words.offsets) - words.offsets[c, 0]
         if on_it < fewest:
             cell, fewest = c, on_it
     roomy = popcount(left) - board.geometry.min_letters
-    for i in range(words.offsets[cell], words.offsets[cell + 1]):
-        if words.lists[i, boards.LIST_REDUCED] > np.uint64(slack):
-            break
+    start = words.offsets[cell, 0]
+    for i in range(start, start + fewest):
         mask = words.masks[i]
         if mask & ~left:
             continue
+        if words.lists[i, boards.LIST_REDUCED] > np.uint64(state.slack):
+            break
         p = np.int64(words.lists[i, boards.LIST_PIECE])
         rest = left ^ mask
         if popcount(mask) > roomy or boards.first_on(rest, words) < 0:
@@ -285,9 +263,41 @@ def cover_with_two(
         if code == -2:
             return -2, ZERO, np.int64(DEAD)
         other = np.int64(-1) if board.geometry.repeats else word
-        last = ZoneState(rest, now_closed, now_several, np.int64(1), ban, rank)
+        last = ZoneState(rest, now_closed, now_several, np.int64(1), ban, rank, np.int64(0))
         more, value = cover_with_one(last, other, words, pool)
         if more:
             count += more
             best = max(best, value + fields[p, boards.SCORE])
     return 0, count, best
+
+
+@search_kernel
+def zone_children(asked: U64, search: ZoneSearch, out: U64) -> Int:
+    """List the states after each word that fits on the cell that the search would cover next.
+
+    The state is row 0 of `asked`.
+
+    Rows of `out` (uint64[pieces, STATE_FIELDS]), in canonical order, that of the pieces.
+    """
+    words, board, state = search.words, search.board, boards.read_state(np.int64(0), asked)
+    if state.slack < 0:
+        return 0
+    root, row = np.int64(0), np.int64(1)
+    size = list_fitting(root, row, state, search)
+    cell = rarest_cell(state.left, row, size, words.sets, board.bitsets)
+    if cell < 0:
+        return 0
+    count: Int = np.int64(0)
+    for p in range(64 * size):
+        here = board.bitsets[row, boards.FITTING, p >> 6] & words.sets[cell, p >> 6]
+        if not (here >> np.uint64(p & 63)) & ONE:
+            continue
+        code, after = place_word(p, state, search)
+        if code == -1:
+            continue
+        if code == -2:
+            search.table.control[STATUS] = FIXED_TABLE_FULL
+            return 0
+        boards.write_state(count, p, after, out)
+        count += 1
+    return count

@@ -8,73 +8,53 @@ from typing import Any
 import numpy as np
 
 from nightgrid.solvers.algebra import Budget, count_of
-from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
+from nightgrid.solvers.kernel.codes import FIXED_TABLE_FULL
+from nightgrid.solvers.kernel.compiling import U64, Int, search_kernel
+from nightgrid.solvers.kernel.machine import ZERO
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.states.blocks import Pool, combine, open_blocks
+from nightgrid.solvers.strands.states.blocks import combine, open_blocks
 from nightgrid.solvers.strands.states.engine import Engine, State
-from nightgrid.solvers.strands.states.table import DEAD, STATUS
 from nightgrid.solvers.strands.zones import board as boards
-from nightgrid.solvers.strands.zones.board import Spangrams, Words, ZoneBoard, ZoneSearch, ZoneState
+from nightgrid.solvers.strands.zones.board import Spangrams, ZoneSearch, ZoneState
 from nightgrid.solvers.strands.zones.candidates import still_banned, zone_children
 from nightgrid.solvers.strands.zones.model import model_of
 from nightgrid.solvers.strands.zones.zones import cover
 
 OWN_WORD, OWN_RANK = range(2)
-_ZERO = np.uint64(0)
 
 
 @search_kernel
-def after_spangram(
-    s: Int, n: Int, spangrams: Spangrams, words: Words, board: ZoneBoard, pool: Pool
-) -> tuple[Int, ZoneState]:
-    """Place a spangram on the empty board; return (code, state that n words are to cover).
+def after_spangrams(
+    start: Int, stop: Int, n: Int, spangrams: Spangrams, search: ZoneSearch, out: U64
+) -> Int:
+    """Write the states after spangrams `start` to `stop` on the empty board, which n words cover.
 
-    Code 0 if it fits, -2 without room for another set.
+    Rows of `out` (uint64[spangrams, STATE_FIELDS]); code -2 without room for another set.
     """
-    left = board.frames[0, boards.F_LEFT] ^ spangrams.cells[s]
-    code, closed, several = combine(
-        _ZERO, bool(_ZERO), spangrams.blocks, spangrams.block_offsets[s],
-        spangrams.block_offsets[s + 1], open_blocks(left, board.geometry.columns), pool,
-    )  # fmt: skip
-    ban: Int = np.int64(0)
-    if spangrams.fields[s, OWN_WORD] >= 0:
-        ban = still_banned(np.int64(0), spangrams.fields[s, OWN_WORD], left, words, pool)
-        if ban < 0:
-            code = -2
-    return code, ZoneState(left, closed, several, n, ban, spangrams.fields[s, OWN_RANK])
-
-
-@search_kernel
-def cover_beside(
-    start: Int, stop: Int, n: Int, spangrams: Spangrams, search: ZoneSearch, counts: U64, best: I64
-) -> None:
-    """Cover the board beside spangrams `start` to `stop` with n theme words each.
-
-    Writes counts (uint64[spangrams, 2]) and best scores of the theme words. A budget that runs out
-    shows in the table's status.
-    """
-    board, control = search.board, search.table.control
+    words, board, pool = search.words, search.board, search.pool
     full = board.frames[0, boards.F_LEFT]
+    spare = n * boards.UNIT - boards.price_of(full, board.prices)
     for s in range(start, stop):
-        counts[s, 0] = _ZERO
-        counts[s, 1] = _ZERO
-        best[s] = DEAD
-        if boards.price_of(full ^ spangrams.cells[s], board.prices) > n * boards.UNIT:
-            continue
-        code, state = after_spangram(s, n, spangrams, search.words, board, search.pool)
-        if code == -2:
-            control[STATUS] = FIXED_TABLE_FULL
-            return
-        hi, lo, value = cover(state, search)
-        if control[STATUS] != DONE:
-            return
-        counts[s, 0] = hi
-        counts[s, 1] = lo
-        best[s] = value
+        left = full ^ spangrams.cells[s]
+        closed, several = ZERO, bool(ZERO)
+        ban: Int = np.int64(0)
+        slack = spare + boards.price_of(spangrams.cells[s], board.prices)
+        # Where so many words cannot cover what is left, it does not matter what is closed.
+        if slack >= 0:
+            code, closed, several = combine(
+                closed, several, spangrams.blocks, spangrams.block_offsets[s],
+                spangrams.block_offsets[s + 1], open_blocks(left, board.geometry.columns), pool,
+            )  # fmt: skip
+            if spangrams.fields[s, OWN_WORD] >= 0:
+                ban = still_banned(ban, spangrams.fields[s, OWN_WORD], left, words, pool)
+            if code == -2 or ban < 0:
+                return -2
+        after = ZoneState(left, closed, several, n, ban, spangrams.fields[s, OWN_RANK], slack)
+        boards.write_state(s - start, s, after, out)
+    return 0
 
 
 ROOT_STEP = 512
@@ -98,7 +78,8 @@ class ZoneEngine(Engine):
             np.arange(len(self.model.spangrams.cells)), np.diff(self.model.member_offsets)
         )
         self.search = ZoneSearch(self.model.words, self.model.board, self.table, self.pool)
-        self.out = np.empty((len(self.model.words.cells), 8), np.uint64)
+        rows = max(ROOT_STEP, len(self.model.words.cells))
+        self.rows = np.empty((rows, boards.STATE_FIELDS), np.uint64)
         self.on_progress: Callable[[int, int], None] | None = None
 
     def root_size(self) -> int:
@@ -116,61 +97,71 @@ class ZoneEngine(Engine):
         model = self.model
         kind = int(model.members[member])
         piece = ("compound", kind) if kind >= 0 else ("word", -1 - kind)
-        code, after = after_spangram(
-            int(self.group[member]), self.n, model.spangrams, model.words, model.board, self.pool
-        )
-        if code == -2:
+        group = int(self.group[member])
+        (row,) = self._after_spangrams(group, group + 1)
+        return piece, self._score(member), tuple(row.tolist())
+
+    def _after_spangrams(self, start: int, stop: int) -> U64:
+        if after_spangrams(start, stop, self.n, self.model.spangrams, self.search, self.rows):
             raise BudgetSpentError(FIXED_TABLE_FULL)
-        return piece, self._score(member), _state(*after)
+        return self.rows[: stop - start]
 
     def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
         """Value the root's children start..stop that have covers: indices, counts, best scores."""
-        model = self.model
         if stop <= start:
             return [], [], []
         first, last = int(self.group[start]), int(self.group[stop - 1]) + 1
-        counts = np.zeros((len(model.spangrams.cells), 2), np.uint64)
-        best = np.full(len(counts), DEAD, np.int64)
+        values = np.empty((last - first, 3), np.uint64)
         for at in range(first, last, ROOT_STEP):
             to = min(at + ROOT_STEP, last)
-            cover_beside(at, to, self.n, model.spangrams, self.search, counts, best)
+            cover(self._after_spangrams(at, to), self.search, values[at - first : to - first])
             self.check()
             if self.on_progress is not None:
                 self.on_progress(to - first, last - first)
-        groups = self.group[start:stop]
-        covered = np.flatnonzero((counts[:, 0] | counts[:, 1])[groups])
+        values = values[self.group[start:stop] - first]
+        covered = np.flatnonzero(values[:, 0] | values[:, 1])
         indices = [start + int(i) for i in covered]
+        bests = values[covered, 2].astype(np.int64).tolist()
         return (
             indices,
-            [count_of(*counts[groups[i]].tolist()) for i in covered],
-            [int(best[groups[i - start]]) + self._score(i) for i in indices],
+            [count_of(hi, lo) for hi, lo in values[covered, :2].tolist()],
+            [best + self._score(i) for best, i in zip(bests, indices, strict=True)],
         )
 
     def value(self, state: State) -> tuple[int, int]:
         """Count the covers below a state, and find the best score among them."""
-        hi, lo, best = cover(_state(*state), self.search)
+        values = np.empty((1, 3), np.uint64)
+        cover(np.array([state], np.uint64), self.search, values)
         self.check()
-        return count_of(int(hi), int(lo)), int(best)
+        hi, lo, _ = values[0].tolist()
+        return count_of(hi, lo), int(values.view(np.int64)[0, 2])
 
     def children(self, state: State) -> list[tuple[tuple[str, int], int, State]]:
         """List (piece, score, state) after each word on the cell that is covered next."""
-        asked = _state(*state)
-        if asked.n == 0 or int(asked.left) == 0:
-            return []
-        model = self.model
-        count = zone_children(asked, self.search, self.out)
+        return self._children(self._rows_after(state))
+
+    def live_children(self, state: State) -> list[tuple[int, int, Any]]:
+        """List (best score below, index, child) of the children that have covers."""
+        rows = self._rows_after(state)
+        values = np.empty((len(rows), 3), np.uint64)
+        cover(rows, self.search, values)
         self.check()
-        rows = self.out[:count].copy()
+        live = np.flatnonzero(values[:, 0] | values[:, 1])
+        bests = values[live, 2].astype(np.int64).tolist()
+        return list(zip(bests, live.tolist(), self._children(rows[live]), strict=True))
+
+    def _rows_after(self, state: State) -> U64:
+        if state[boards.S_N] == 0 or state[boards.S_LEFT] == 0:
+            return self.rows[:0]
+        count = zone_children(np.array([state], np.uint64), self.search, self.rows)
+        self.check()
+        return self.rows[:count]
+
+    def _children(self, rows: U64) -> list[tuple[tuple[str, int], int, State]]:
+        pieces = rows[:, boards.S_PIECE].astype(np.int64)
+        scores = self.model.words.fields[pieces, boards.SCORE].tolist()
+        names = self.model.piece[pieces].tolist()
         return [
-            (
-                ("word", int(model.piece[int(row[0])])),
-                int(model.words.fields[int(row[0]), boards.SCORE]),
-                _state(*row[1:7]),
-            )
-            for row in rows
+            (("word", name), score, tuple(after))
+            for name, score, after in zip(names, scores, rows.tolist(), strict=True)
         ]
-
-
-def _state(left: Any, closed: Any, several: Any, n: Any, ban: Any, rank: Any) -> ZoneState:
-    """Convert the fields of a state to the types for which the kernels are compiled."""
-    return ZoneState(np.uint64(left), np.uint64(closed), bool(several), int(n), int(ban), int(rank))

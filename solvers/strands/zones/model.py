@@ -88,8 +88,8 @@ class Model:
             blocks=blocks,
             sets=np.empty((boards.SETS, (count + 63) // 64), np.uint64),
             spanning=np.empty(0, np.int64),
-            offsets=np.searchsorted(on, np.arange(boards.WORD_CELLS + 1)).astype(np.uint64),
-            masks=cells[listed],
+            offsets=_offsets(on, fields[listed, boards.REDUCED]),
+            masks=np.append(cells[listed], np.full(boards.LANES, ~np.uint64(0))),
             lists=np.stack(
                 [fields[listed, boards.REDUCED], listed, every_path[listed]], axis=1
             ).astype(np.uint64),
@@ -196,8 +196,8 @@ def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max
     board = ZoneBoard(
         geometry=geometry_of(puzzle, rules),
         prices=prices,
-        # A cell that nothing covers is too dear for any search to come there.
-        support=np.minimum(words.offsets[:-1], max(0, len(words.masks) - 1)).astype(np.uint64),
+        # Nothing covers a cell at first: a word of all cells would, and fits nowhere.
+        support=np.full((boards.WORD_CELLS, boards.SUPPORT_FIELDS), ~np.uint64(0)),
         frames=np.zeros((depth, boards.F_FIELDS), np.uint64),
         bitsets=np.zeros((depth, 2, words.sets.shape[1]), np.uint64),
         shares=np.zeros((depth, 2, words_max + 2, 3), np.uint64),
@@ -206,6 +206,18 @@ def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max
     board.frames[0, boards.F_LEFT] = np.uint64((1 << puzzle.cell_count) - 1)
     board.bitsets[0, boards.FITTING] = ~np.uint64(0)
     return board
+
+
+def _offsets(on: Any, reduced: Any) -> U64:
+    """Return where the list of each cell begins, and where it ends for each slack.
+
+    `on`: cells, ascending; `reduced`: of the pieces on each, ascending.
+    """
+    slack = np.minimum(reduced >> boards.SLACK_SHIFT, boards.SLACKS - 1)
+    bounds = np.concatenate([[-1], np.arange(boards.SLACKS)])
+    cells = np.arange(boards.WORD_CELLS)
+    ends = cells[:, None] * boards.SLACKS + bounds
+    return np.searchsorted(on * boards.SLACKS + slack, ends, side="right").astype(np.uint64)
 
 
 def _bitsets(bits: Any) -> U64:

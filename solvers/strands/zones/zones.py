@@ -9,8 +9,8 @@ states like any other, so that those which several spangrams leave are solved on
 looked up (nightgrid.solvers.strands.zones.candidates).
 
 The search is a machine with a stack of its own: a frame asks for the value of a state, `_enter`
-answers it or puts a new frame on top. Numba calls itself slowly, and cannot load what calls itself
-from its cache.
+answers it or puts a new frame on top; a frame without another question answers the one below.
+Numba calls itself slowly, and cannot load what calls itself from its cache.
 """
 
 from __future__ import annotations
@@ -34,7 +34,13 @@ from nightgrid.solvers.strands.states import table as tables
 from nightgrid.solvers.strands.states.blocks import open_blocks
 from nightgrid.solvers.strands.zones import board as boards
 from nightgrid.solvers.strands.zones import candidates
-from nightgrid.solvers.strands.zones.board import Words, ZoneBoard, ZoneSearch, ZoneState
+from nightgrid.solvers.strands.zones.board import (
+    Words,
+    ZoneBoard,
+    ZoneSearch,
+    ZoneState,
+    read_state,
+)
 
 SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
@@ -64,55 +70,60 @@ def _state_of(depth: Int, rank: Int, frames: U64) -> ZoneState:
         np.int64(frames[depth, boards.F_N]),
         np.int64(frames[depth, boards.F_BAN]),
         rank,
+        np.int64(frames[depth, boards.F_SLACK]),
     )
 
 
 @search_kernel
-def cover(state: ZoneState, search: ZoneSearch) -> tuple[np.uint64, np.uint64, Int]:
-    """Count the ways to cover the cells of a state; return (count, count, best score).
+def cover(asked: U64, search: ZoneSearch, values: U64) -> None:
+    """Count the ways to cover the cells of states, rows of STATE_FIELDS (uint64[states, 8]).
 
-    A budget that runs out shows in the table's status, and then the answer means nothing.
+    Writes (count, count, best score) of each to `values` (uint64[states, 3]). A budget that runs
+    out shows in the table's status, and then the answers mean nothing.
     """
-    if state.n == 0 or state.left == ZERO:
-        whole = state.n == 0 and state.left == ZERO
-        return ZERO, np.uint64(whole), np.int64(0) if whole else _DEAD
     frames, control = search.board.frames, search.table.control
-    depth = np.int64(0)
-    fitting = np.int64(0)
-    while True:
-        answered, hi, lo, best = _enter(state, fitting, depth + 1, search)
-        if control[tables.STATUS] != DONE:
-            return ZERO, ZERO, _DEAD
-        if not answered:
-            depth += 1
-        # Give answers down until a frame has another question.
-        while True:
-            if answered:
-                if depth == 0:
-                    return hi, lo, best
+    for row in range(len(asked)):
+        state = read_state(row, asked)
+        depth, fitting = np.int64(0), np.int64(0)
+        hi, lo = ZERO, ZERO
+        best: Int = _DEAD
+        asks = state.n != 0 and state.left != ZERO
+        if not asks and state.n == 0 and state.left == ZERO:
+            lo, best = ONE, np.int64(0)
+        while asks or depth > 0:
+            if asks:
+                answered, hi, lo, best = _enter(state, fitting, depth + 1, search)
+                if not answered:
+                    depth += 1
+            else:
+                hi, lo, best = (
+                    frames[depth, boards.F_HI],
+                    frames[depth, boards.F_LO],
+                    np.int64(frames[depth, boards.F_BEST]),
+                )
+                if frames[depth, boards.F_KIND] == BRANCH:
+                    own = _state_of(depth, state.rank, frames)
+                    tables.keep(own.left, own.closed, pack(own), hi, lo, best, search.table)
+                depth -= 1
+                answered = True
+            if answered and depth > 0:
                 if frames[depth, boards.F_KIND] == BRANCH:
                     _add_word(hi, lo, best, depth, search.words, frames, control)
                 else:
                     _add_zone(hi, lo, best, depth, frames, search.board.shares)
-            own = _state_of(depth, state.rank, frames)
-            if frames[depth, boards.F_KIND] == BRANCH:
-                asks, state = _next_word(depth, own, search)
-            else:
-                asks, state = _next_zone(depth, own, search)
-            fitting = depth
+            asks = False
+            if depth > 0:
+                own = _state_of(depth, state.rank, frames)
+                if frames[depth, boards.F_KIND] == BRANCH:
+                    asks, state = _next_word(depth, own, search)
+                else:
+                    asks, state = _next_zone(depth, own, search)
+                fitting = depth
             if control[tables.STATUS] != DONE:
-                return ZERO, ZERO, _DEAD
-            if asks:
-                break
-            hi, lo, best = (
-                frames[depth, boards.F_HI],
-                frames[depth, boards.F_LO],
-                np.int64(frames[depth, boards.F_BEST]),
-            )
-            if frames[depth, boards.F_KIND] == BRANCH:
-                tables.keep(own.left, own.closed, pack(own), hi, lo, best, search.table)
-            depth -= 1
-            answered = True
+                return
+        values[row, 0] = hi
+        values[row, 1] = lo
+        values[row, 2] = np.uint64(best)
 
 
 @inlined_kernel
@@ -124,20 +135,17 @@ def _enter(
     words, board, table = search.words, search.board, search.table
     frames, bitsets = board.frames, board.bitsets
     left, closed, n = state.left, state.closed, state.n
-    if popcount(left) < n * board.geometry.min_letters:
-        return dead
-    slack = n * boards.UNIT - boards.price_of(left, board.prices)
-    if slack < 0:
+    if state.slack < 0 or popcount(left) < n * board.geometry.min_letters:
         return dead
     if n == 1:
         count, best = candidates.cover_with_one(state, np.int64(-1), words, search.pool)
         return True, ZERO, count, best
     if n == 2:
-        code, count, best = candidates.cover_with_two(state, slack, words, board, search.pool)
+        code, count, best = candidates.cover_with_two(state, words, board, search.pool)
         if code:
             table.control[tables.STATUS] = FIXED_TABLE_FULL
         return True, ZERO, count, best
-    if candidates.has_lost_cell(state, slack, words, board.support):
+    if candidates.has_lost_cell(state, words, board.support):
         return dead
     zones: Int = np.int64(0)
     if boards.zone_of(left & (~left + ONE), left, board.geometry) != left:
@@ -159,12 +167,13 @@ def _enter(
     frames[depth, boards.F_SEVERAL] = np.uint64(state.several)
     frames[depth, boards.F_N] = np.uint64(n)
     frames[depth, boards.F_BAN] = np.uint64(state.ban)
+    frames[depth, boards.F_SLACK] = np.uint64(state.slack)
     frames[depth, boards.F_HI] = ZERO
     frames[depth, boards.F_LO] = ZERO
     frames[depth, boards.F_BEST] = np.uint64(_DEAD)
     if tables.spend(table.control, table.clock):
         return dead
-    size = candidates.list_fitting(fitting, depth, state, slack, search)
+    size = candidates.list_fitting(fitting, depth, state, search)
     # Alternatives that close blocks of two zones belong together.
     if (
         zones > 0
@@ -251,7 +260,7 @@ def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
         shares[depth, 0, k, 2] = ZERO
 
 
-@inlined_kernel
+@inner_kernel
 def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, ZoneState]:
     """Assign another word number to this zone, or the next one; return as `_next_word`."""
     board = search.board
@@ -284,7 +293,8 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
                         if banned < 0:
                             search.table.control[tables.STATUS] = FIXED_TABLE_FULL
                     here = whole.closed & open_blocks(zone, board.geometry.columns)
-                    return True, ZoneState(zone, here, False, own, banned, whole.rank)
+                    slack = own * boards.UNIT - boards.price_of(zone, board.prices)
+                    return True, ZoneState(zone, here, False, own, banned, whole.rank, slack)
             side = 1 - side
             frames[depth, boards.F_SIDE] = np.uint64(side)
             if not frames[depth, boards.F_SOME]:
@@ -307,7 +317,7 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
             shares[depth, 1 - side, k, 1] = ZERO
 
 
-@inlined_kernel
+@inner_kernel
 def _add_zone(
     hi: np.uint64, lo: np.uint64, best: Int, depth: Int, frames: U64, shares: U64
 ) -> None:
