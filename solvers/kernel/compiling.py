@@ -7,7 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite.binding import get_host_cpu_name
 from numba.core import config
-from numba.core.caching import FunctionCache, UserProvidedCacheLocator
+from numba.core.caching import FunctionCache, UserProvidedCacheLocator, _Cache
 from numba.core.runtime import rtsys
 
 from nightgrid.solvers.kernel.cache_folder import cache_base
@@ -43,14 +43,16 @@ _IMPORT = re.compile(
 def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
     """Hash a file, and return the files of the solvers that it imports from."""
     text = path.read_bytes()
-    found = set()
+    found: set[Path] = set()
     for module, names in _IMPORT.findall(text):
         place = _SOURCE.joinpath(*module.decode().split("."))
-        inside = [place / name for name in re.findall(r"\w+", names.decode())]
-        for file in (place, place / "__init__", *inside):
-            source = file.with_name(f"{file.name}.py")
-            if source.is_file():
-                found.add(source)
+        source = place.with_name(f"{place.name}.py")
+        if source.is_file():
+            # The names in it are no modules.
+            found.add(source)
+            continue
+        inside = [place / f"{name}.py" for name in re.findall(r"\w+", names.decode())]
+        found.update(file for file in (place / "__init__.py", *inside) if file.is_file())
     return hashlib.sha256(text).digest(), frozenset(found)
 
 
@@ -138,6 +140,48 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             warn_of_cache(error.strerror or str(error))
 
 
+class KernelCacheOnDemand(_Cache):  # type: ignore[misc]
+    """The cache of a kernel, set up when the kernel is first called.
+
+    A process loads a hundred kernels and calls two or three from Python. Numba tries out the cache
+    folder for each, which takes longer than to import it.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, counts: bool) -> None:
+        self._function, self._counts = function, counts
+        # Now: the source that was loaded, not one that is there when the kernel is called.
+        SourceCacheLocator.get_suitable_cache_subpath(function.__code__.co_filename)
+
+    @cached_property
+    def _cache(self) -> KernelCache:
+        return KernelCache(self._function, counts=self._counts)
+
+    @property
+    def cache_path(self) -> Any:
+        """The folder of the kernel's machine code."""
+        return self._cache.cache_path
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """See KernelCache."""
+        return self._cache.load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """See KernelCache."""
+        self._cache.save_overload(sig, data)
+
+    def enable(self) -> None:
+        """Use the cache."""
+        self._cache.enable()
+
+    def disable(self) -> None:
+        """Use it no more."""
+        self._cache.disable()
+
+    def flush(self) -> None:
+        """Forget what is cached."""
+        self._cache.flush()
+
+
 @cache
 def warn_of_cache(why: str) -> None:
     """Warn once a process that compiled kernels cannot be cached."""
@@ -190,7 +234,7 @@ def inner_kernel(function: F) -> F:
 
 def _compiled(function: F, options: dict[str, Any], **more: Any) -> F:
     made = numba.njit(**options, **more)(function)
-    made._cache = KernelCache(function, counts=options.get("_nrt", True))  # noqa: SLF001 - as cache=True does
+    made._cache = KernelCacheOnDemand(function, counts=options.get("_nrt", True))  # noqa: SLF001 - as cache=True does
     return made
 
 

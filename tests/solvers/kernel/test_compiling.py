@@ -114,8 +114,27 @@ def test_a_full_cache_folder_costs_the_file_alone_and_is_told_once(
     def one_more(number: int) -> int:
         return number + 1
 
-    with pytest.warns(RuntimeWarning, match="cannot be kept in .*: No space left on"):
+    with pytest.warns(RuntimeWarning, match="cannot be cached in .*: No space left on"):
         assert compiling.kernel(one_more)(1) == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert compiling.kernel(one_more)(1.0) == 2.0
+
+
+def test_the_cache_of_a_kernel_is_set_up_when_it_is_first_called(monkeypatch: pytest.MonkeyPatch):
+    made: list[object] = []
+    cache_of = compiling.KernelCache.__init__
+
+    def counted(self: object, function: object, **options: object) -> None:
+        made.append(function)
+        cache_of(self, function, **options)
+
+    monkeypatch.setattr(compiling.KernelCache, "__init__", counted)
+
+    def twice(number: int) -> int:
+        return 2 * number
+
+    compiled = compiling.kernel(twice)
+    assert made == []
+    assert compiled(2) + compiled(3.0) == 10
+    assert made == [twice]
