@@ -23,12 +23,12 @@ from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
-    from nightgrid.service.options.reading import Found
+    from nightgrid.service.options.reading import ReadItem
 
 
 def each_puzzle(
-    sources: Iterable[Found],
-    work: Callable[[Found, Published], Exit],
+    sources: Iterable[ReadItem],
+    work: Callable[[ReadItem, Published], Exit],
     *,
     json: bool,
     spaced: bool = True,
@@ -58,7 +58,7 @@ def each_puzzle(
     return worst
 
 
-def head_json(found: Found, puzzle: Any | None) -> dict[str, Any]:
+def head_json(found: ReadItem, puzzle: Any | None) -> dict[str, Any]:
     """Return the puzzle's identity and origin; a fault has neither puzzle nor date."""
     date = getattr(found.item, "date", None)
     return {
@@ -91,7 +91,7 @@ def outcome_json(game: Game[Any, Any], ask: Ask, outcome: Outcome[Any]) -> dict[
     return value
 
 
-def say_head(found: Found, published: Published, puzzle: Any) -> None:
+def say_head(found: ReadItem, published: Published, puzzle: Any) -> None:
     """Print the puzzle's identity in one line."""
     shown = view(found.game)
     name = " ".join(str(part) for part in (published.date, published.level) if part is not None)

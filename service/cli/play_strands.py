@@ -19,7 +19,7 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.games.strands.playing.play import Answer, Guess, Play, Played
     from nightgrid.archive.payloads.published import Published
-    from nightgrid.service.options.reading import Found
+    from nightgrid.service.options.reading import ReadItem
     from nightgrid.solvers.strands.puzzle import Puzzle
 
 ANSWERS: dict[str, Answer] = {"t": "theme word", "s": "spangram", "n": "not in the list"}
@@ -59,7 +59,7 @@ def play(
     if json and not auto:
         raise PermanentError("--json is given without --auto; expected answers from the payload")
 
-    def work(found: Found, published: Published) -> Exit:
+    def work(found: ReadItem, published: Published) -> Exit:
         if not json:
             say_head(found, published, published.puzzle)
         truth = _truth(published) if auto else None
@@ -84,7 +84,7 @@ def play(
     return each_puzzle(sources, work, json=json)
 
 
-def _of_strands(found: Found) -> Found:
+def _of_strands(found: ReadItem) -> ReadItem:
     """Return the puzzle. Raises PermanentError for a board of another game."""
     if found.game not in ("", "strands"):
         raise PermanentError(

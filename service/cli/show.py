@@ -33,7 +33,7 @@ from nightgrid.solvers.sentences import plural
 if TYPE_CHECKING:
     from nightgrid.archive.lookup.boards import Board
     from nightgrid.archive.payloads.published import Published
-    from nightgrid.service.options.reading import Found
+    from nightgrid.service.options.reading import ReadItem
 
 TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par")
 """Fields of a payload that `--diff` compares together with the board."""
@@ -68,7 +68,7 @@ def show(
 
     A lake keeps every revision of a puzzle: see --revision and --diff.
     """
-    from nightgrid.service.options.reading import Found, read_sources
+    from nightgrid.service.options.reading import ReadItem, read_sources
 
     check_picture(svg)
     if diff:
@@ -76,7 +76,7 @@ def show(
             _say_changes(name, boards, json=json)
         return Exit.OK
 
-    def draw(found: Found, published: Published) -> Exit:
+    def draw(found: ReadItem, published: Published) -> Exit:
         shown = view(found.game)
         puzzle, official = published.puzzle, published.solution
         if svg is not None:
@@ -106,7 +106,7 @@ def show(
     else:
         sources = iter(
             [
-                Found(source=name, game=board.game, item=board.published)
+                ReadItem(source=name, game=board.game, item=board.published)
                 for name, boards in _editions(files or [], level or (), game, sides, lake)
                 for board in [_revision(name, boards, revision)]
             ]

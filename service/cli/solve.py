@@ -58,7 +58,7 @@ from nightgrid.solvers.sentences import plural
 
 if TYPE_CHECKING:
     from nightgrid.archive.payloads.published import Published
-    from nightgrid.service.options.reading import Found
+    from nightgrid.service.options.reading import ReadItem
 
 SOLUTIONS_SHOWN = 20
 """Most solutions that are listed of those a search has found."""
@@ -118,7 +118,7 @@ def solve(
     rules = read_rules(rule, lexicon)
     check_picture(svg)
 
-    def work(found: Found, published: Published) -> Exit:
+    def work(found: ReadItem, published: Published) -> Exit:
         ask = chosen or game_plug(found.game).quick_ask
         check_ask(ask, found.game)
         if disjoint and found.game != LETTER_BOXED:
@@ -153,7 +153,7 @@ class _Solve:
     """One puzzle and its ask. Each way of solving returns the status and solutions."""
 
     game: Game[Any, Any]
-    found: Found
+    found: ReadItem
     puzzle: Any
     ask: Ask
     budget: Budget

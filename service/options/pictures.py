@@ -13,7 +13,7 @@ import typer
 from nightgrid.solvers.errors import PermanentError
 
 if TYPE_CHECKING:
-    from nightgrid.service.options.reading import Found
+    from nightgrid.service.options.reading import ReadItem
 
 SVG_TYPE = "image/svg+xml"
 SvgFile = Annotated[
@@ -25,7 +25,7 @@ SvgFile = Annotated[
 ]
 
 
-def one_picture(sources: Iterator[Found], svg: Path | None) -> Iterable[Found]:
+def one_picture(sources: Iterator[ReadItem], svg: Path | None) -> Iterable[ReadItem]:
     """Reject a second puzzle if there is one file for a picture.
 
     Rejects it before anything is done.

@@ -36,7 +36,7 @@ FOREIGN_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ReadItem:
     """A puzzle, or a fault."""
 
     source: str
@@ -57,7 +57,7 @@ def read_sources(
     game: str | None = None,
     sides: str | None = None,
     lake: str | None = None,
-) -> Iterator[Found]:
+) -> Iterator[ReadItem]:
     """Read every puzzle of every file, folder or reference.
 
     No file, and the file "-", mean standard input. Files and folders are archives of any layout
@@ -92,7 +92,7 @@ def is_reference(text: str) -> bool:
         return True
 
 
-def _of_archive(place: str, levels: Sequence[str], game: str | None) -> Iterator[Found]:
+def _of_archive(place: str, levels: Sequence[str], game: str | None) -> Iterator[ReadItem]:
     folder = Path(place)
     if place in ("", STDIN) or not folder.is_dir():
         yield from _of_file(place, archive_file(folder, folder.name), levels, game)
@@ -115,7 +115,7 @@ def _of_archive(place: str, levels: Sequence[str], game: str | None) -> Iterator
 
 def _of_file(
     path: str, file: ArchiveFile, levels: Sequence[str], game: str | None
-) -> Iterator[Found]:
+) -> Iterator[ReadItem]:
     try:
         data, name = read_input(path, BOARDS, FILE_BYTES_MAX)
         data = unpacked(data, _short(name))
@@ -126,7 +126,7 @@ def _of_file(
         of, found = read_item(item, _short(name), game)
         source = f"{name}{item.place}"
         for each in _chosen(found, levels, source):
-            yield Found(source=source, game=of, item=each)
+            yield ReadItem(source=source, game=of, item=each)
 
 
 def _short(name: str) -> str:
@@ -140,7 +140,7 @@ def _short(name: str) -> str:
 
 def _of_lake(
     text: str, levels: Sequence[str], game: str | None, lake: str | None
-) -> Iterator[Found]:
+) -> Iterator[ReadItem]:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.lookup.boards import find_boards
 
@@ -157,14 +157,14 @@ def _of_lake(
         yield _lost(text, named, "reference", error)
         return
     for item in _chosen([board.published for board in boards], levels, text):
-        yield Found(source=text, game=boards[0].game, item=item)
+        yield ReadItem(source=text, game=boards[0].game, item=item)
 
 
-def _lost(source: str, game: str, rule: str, error: PermanentError) -> Found:
-    return Found(source=source, game=game, item=input_fault(rule, str(error)))
+def _lost(source: str, game: str, rule: str, error: PermanentError) -> ReadItem:
+    return ReadItem(source=source, game=game, item=input_fault(rule, str(error)))
 
 
-def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | None) -> Found:
+def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | None) -> ReadItem:
     """Parse the sides of a typed board of Letter Boxed, separated by commas or spaces."""
     from nightgrid.solvers.letterboxed.puzzle import Puzzle
 
@@ -177,12 +177,14 @@ def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | 
     if len(texts) == 1 and len(texts[0]) > 1:
         # A board of one side has no chain; the answer would be to a question nobody meant.
         detail = f"'{shown(texts[0])}' is one side; expected several, such as TAP,ERD,NIL,YCO"
-        return Found(source=sides, game=LETTER_BOXED, item=input_fault("shape", detail, "--sides"))
+        return ReadItem(
+            source=sides, game=LETTER_BOXED, item=input_fault("shape", detail, "--sides")
+        )
     try:
         item = Published(date=None, level=None, puzzle=Puzzle(sides=texts))
     except InvalidPuzzleError as error:
         item = input_fault(error.rule, error.detail, error.place.replace("sides", "--sides", 1))
-    return Found(source=sides, game=LETTER_BOXED, item=item)
+    return ReadItem(source=sides, game=LETTER_BOXED, item=item)
 
 
 def read_input(file: str, what: str, most: int = MAX_INPUT_BYTES) -> tuple[bytes, str]:

@@ -19,7 +19,7 @@ def read_file(path: Path) -> bytes:
 
     Raises PermanentError for one that is no file, cannot be read or is too large.
     """
-    # A pipe or a device could be read for ever.
+    # A pipe or a device could be read forever.
     if path.exists() and not path.is_file():
         raise PermanentError(f"{path.name} is not a file")
     try:

@@ -39,7 +39,7 @@ from nightgrid.solvers.registry import game_plug
 if TYPE_CHECKING:
     from nightgrid.archive.lake.storage import Lake
     from nightgrid.archive.payloads.published import Published
-    from nightgrid.service.options.reading import Found
+    from nightgrid.service.options.reading import ReadItem
     from nightgrid.service.remote import RemoteJobs
     from nightgrid.workers.settings import Settings
 
@@ -116,7 +116,7 @@ def submit(
                     complain(str(error))
                     worst = Exit.BAD_INPUT
 
-        def submit_one(found: Found, published: Published) -> Exit:
+        def submit_one(found: ReadItem, published: Published) -> Exit:
             submitted(*work(found, published))
             return Exit.OK
 
@@ -131,11 +131,11 @@ def submit(
         return max(worst, show_results(source, jobs, wait, Format.JSON if json else None))
 
 
-Work = Callable[["Found", "Published"], tuple[str, str, dict[str, Any]]]
+Work = Callable[["ReadItem", "Published"], tuple[str, str, dict[str, Any]]]
 """Submits a puzzle; returns its job id, its name, and its --json."""
 
 
-def _name(found: Found, published: Published) -> str:
+def _name(found: ReadItem, published: Published) -> str:
     """Return game, date and level of a puzzle if known, else its source."""
     from nightgrid.archive.lookup.reference import reference_text
 
@@ -163,7 +163,7 @@ def _to_lake(
     # One check is enough for all puzzles, and puzzles that the lake has answered need none.
     need_server = functools.cache(lambda: _begin(lake, settings, wait_s))
 
-    def work(found: Found, published: Published) -> tuple[str, str, dict[str, Any]]:
+    def work(found: ReadItem, published: Published) -> tuple[str, str, dict[str, Any]]:
         asked = ask_about(found.game, published.puzzle, chosen, rules, published.clue)
         is_known = is_answered(lake, asked.job_id, settings)
         if not is_known:
@@ -196,7 +196,7 @@ def _board_to_service(
     chosen: Ask | None,
     rules: GameRules,
     deadline_s: float | None,
-    found: Found,
+    found: ReadItem,
     published: Published,
 ) -> tuple[str, str, dict[str, Any]]:
     """Submit a puzzle read on this machine to a service."""

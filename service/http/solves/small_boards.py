@@ -65,7 +65,7 @@ UNFILED_MAX = 10_000
 FILED_LOOK_S = 0.02
 
 
-class Found(NamedTuple):
+class Solved(NamedTuple):
     """A final answer."""
 
     job_id: str
@@ -94,7 +94,7 @@ class SmallBoards:
         self._pending, self._rests_until = 0, 0.0
         self._filing: asyncio.Task[None] | None = None
         self._one_call = asyncio.Semaphore(1)
-        self.unfiled: dict[str, Found] = {}
+        self.unfiled: dict[str, Solved] = {}
         """Answers that are not in the lake yet, by job."""
         self._has_unfiled = asyncio.Event()
 
@@ -128,7 +128,7 @@ class SmallBoards:
             except (NightgridError, OSError) as error:
                 log.warning("answers not filed", answers=len(self.unfiled), error=str(error))
 
-    async def solve(self, body: bytes, wait_s: float) -> Found | None:
+    async def solve(self, body: bytes, wait_s: float) -> Solved | None:
         """Solve the board of a body within `wait_s` seconds; None if it has to become a job."""
         pool = self._pool
         if pool is None:
@@ -156,7 +156,7 @@ class SmallBoards:
         async with self._one_call:
             return await asyncio.wrap_future(pool.submit(_call, work, body))
 
-    def file(self, found: Found) -> None:
+    def file(self, found: Solved) -> None:
         """Store an answer soon."""
         self.unfiled[found.job_id] = found
         self._has_unfiled.set()
@@ -242,7 +242,7 @@ def _be_warm() -> None:
     """Do nothing: it runs after the initializer of a process, which is what matters."""
 
 
-def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) -> Found | None:
+def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) -> Solved | None:
     """Solve the board of a body within a small share of its budget.
 
     Returns None if the body is not about a small board, or the board takes longer.
@@ -293,7 +293,7 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
         row=row,
     )
     kept = AskedPuzzle(asked.puzzle_id, question.game, dict(puzzle))
-    return Found(
+    return Solved(
         job_id=asked.job_id,
         puzzle_id=asked.puzzle_id,
         game=question.game,

@@ -23,7 +23,7 @@ from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.service.http.solves.admission import in_same_class
-from nightgrid.service.http.solves.small_boards import Found
+from nightgrid.service.http.solves.small_boards import Solved
 from nightgrid.service.http.solves.solve_json import solve_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.question import Question
@@ -48,7 +48,7 @@ _NAME_COLUMNS = ("date", "level", "puzzle_id")
 class Views:
     """Shows jobs. Its methods block, and may be called from several threads."""
 
-    def __init__(self, lake: Lake, settings: Settings, unfiled: Mapping[str, Found]) -> None:
+    def __init__(self, lake: Lake, settings: Settings, unfiled: Mapping[str, Solved]) -> None:
         """Take the service's own answers that are not stored yet, by job."""
         self._lake, self._settings, self._unfiled = lake, settings, unfiled
         self._open = cached(TTLCache(1, PLACES_S), condition=Condition())(lambda: open_jobs(lake))
