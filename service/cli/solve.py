@@ -46,6 +46,7 @@ from nightgrid.service.terminal.console import (
     json_line,
     say,
     say_drawing,
+    sentence_of,
 )
 from nightgrid.service.terminal.exit_codes import Exit, exit_for
 from nightgrid.service.terminal.progress import solving_shown
@@ -134,6 +135,7 @@ def solve(
             json=json,
             sampled=svg is not None,
             official=published.solution,
+            wider=service_plug(found.game).wider(bound, rules.said),
         )
         if not json:
             say_head(found, published, puzzle)
@@ -162,6 +164,8 @@ class _Solve:
     """Whether to find a solution even if they are only counted."""
     official: Any = None
     """The payload's own solution, used only for hints."""
+    wider: Game[Any, Any] | None = None
+    """The game under wider rules, which is asked for a solution where this one has none."""
 
     def answer(self) -> tuple[Status, tuple[Any, ...]]:
         """Solve it, and print the answer as it arrives."""
@@ -170,6 +174,20 @@ class _Solve:
         if self.ask.kind == "meant":
             return self._rank()
         outcome = self.game.solve(self.puzzle, self.ask, None, self.budget)
+        if (
+            outcome.status is Status.UNSOLVABLE
+            and self.wider
+            and self.ask.kind in ("first", "best")
+        ):
+            again = self.wider.solve(self.puzzle, self.ask, None, self.budget)
+            if again.status is Status.SOLVED:
+                if not self.json:
+                    say(f"{sentence_of(service_plug(self.found.game).wider_note)[:-1]}:")
+                return replace(self, game=self.wider).say_answer(again)
+        return self.say_answer(outcome)
+
+    def say_answer(self, outcome: Outcome[Any]) -> tuple[Status, tuple[Any, ...]]:
+        """Print an answer."""
         solved = outcome.status is Status.SOLVED
         sample: tuple[Any, ...] = ()
         if solved and self.ask.kind == "count" and (self.sampled or not self.json):
@@ -193,7 +211,8 @@ class _Solve:
         read = game_named(self.found.game).solution_from_json
         solutions = tuple(map(read, outcome.solutions))
         if self.json:
-            emit(head_json(self.found, self.puzzle) | outcome_json(self.game, self.ask, outcome))
+            answer = outcome_json(self.game, self.ask, outcome)
+            emit(head_json(self.found, self.puzzle) | answer | self._hint_json(outcome))
             return outcome.status, solutions
         if not solutions:
             say_unsolved(self.found.game, self.puzzle)
@@ -203,6 +222,8 @@ class _Solve:
         ranker, took_ns = self.game.solver_version, outcome.statistics.kernel_ns
         for line in ranked_lines(outcome.solutions, ranker, took_ns):
             say(line)
+        if not solutions:
+            say(sentence_of(self._hint(outcome) or self._advice(outcome)))
         for first in solutions[:1]:
             say()
             say_drawing(view(self.found.game).solution(self.puzzle, first))
@@ -242,8 +263,8 @@ class _Solve:
         return hint and f"{hint}; {archive_plug(self.game.name).other_words}"
 
     def _advice(self, outcome: Outcome[Any]) -> str:
-        """Return which rules keep a board without an official solution from having one."""
-        if outcome.status is not Status.UNSOLVABLE or self.official is not None:
+        """Return which rules keep a board from having a solution."""
+        if outcome.status is not Status.UNSOLVABLE:
             return ""
         return service_plug(self.found.game).advice(self.game)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug
@@ -60,38 +61,23 @@ class StrandsArchivePlug(ArchivePlug):
         return None if len(covers) > 1 or rules.crossing else False
 
     def missing_words(self, game: Game[Any, Any], solution: Any) -> tuple[str, ...]:
-        """Return the words of the cover that are neither words nor allowed compounds.
+        """Name the words of the cover that are neither words nor compounds that the rules allow.
 
-        Theme words may be compounds only if they touch two opposite sides, which is not checked
-        here: a word that could be a compound is not returned.
+        A ranking has words and limits of its own.
         """
         from nightgrid.archive.words.binding import lexicon_of
+        from nightgrid.solvers.strands.missing import missing_words
         from nightgrid.solvers.strands.rules import Rules
-        from nightgrid.solvers.strands.score import component_costs
 
-        lexicon = lexicon_of(game)
-        if lexicon is None:
-            return ()
-        rules = Rules.parse(game.rules)
-        costs = component_costs(lexicon, rules.part_centizipf)
+        lexicon, rules = lexicon_of(game), Rules.parse(game.rules)
+        if "meant" in game.counts:
+            from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
+            from nightgrid.solvers.strands.ranking.compounds import LIMITS
 
-        def is_compound(text: str, parts: int, most: int) -> bool:
-            return not text or (
-                parts > 0
-                and any(
-                    costs[word] <= most
-                    and is_compound(text[letters:], parts - 1, most - int(costs[word]))
-                    for letters, word in lexicon.beginnings(text)
-                )
-            )
-
-        parts = 1 if rules.spangram == "off" else rules.compound_parts
-        return tuple(
-            entry.word
-            for entry in solution.entries
-            if lexicon.find(entry.word) < 0
-            and not is_compound(entry.word, parts, rules.compound_centibels)
-        )
+            parts, centibels = LIMITS[0]
+            lexicon = ranking_vocabulary().lexicon
+            rules = replace(rules, compound_parts=parts, compound_centibels=centibels)
+        return () if lexicon is None else missing_words(solution, rules, lexicon)
 
     def is_same(self, official: Any, found: Any) -> bool:
         """Compare words and cells, or only the words of those without cells."""

@@ -19,6 +19,8 @@ from nightgrid.service.games.plug import (
     whole_number,
 )
 from nightgrid.solvers.errors import InvalidPuzzleError
+from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
 
 CENTI = 100
 """Frequencies are stored in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -42,10 +44,9 @@ class StrandsServicePlug(ServicePlug):
     sample_days = 5
     payloads_help = "Boards of Strands are generated for every payload from a few themes, in turn."
     sample_seed = 56
-    unsolvable_advice = (
-        "every cover needs a spangram, one or more joined words between two opposite sides "
-        "(not with --rule spangram=off), as many theme words as the board says (--rule "
-        "words=any takes any number), and words of the list (--lexicon FILE names another one)"
+    wider_note = (
+        f"no cover has a spangram of up to {Rules().compound_parts} words; with up to "
+        f"{COMPONENTS_MAX} (--rule compound_parts={COMPONENTS_MAX})"
     )
     rule_options = (
         GameOption(
@@ -71,7 +72,10 @@ class StrandsServicePlug(ServicePlug):
             rule="min_letters",
         ),
         GameOption(
-            "compound_parts", int, "Most words in a spangram, 1 to 4. Default: 3.", texts="N"
+            "compound_parts",
+            int,
+            "Most words in a spangram, 1 to 4. Default: 3; `solve` tries 4 where that gives none.",
+            texts="N",
         ),
         GameOption(
             "part_zipf",
@@ -88,6 +92,28 @@ class StrandsServicePlug(ServicePlug):
             to_rule=lambda value: _hundredths(value, "compound_decades", DECADES_MAX),
         ),
     )
+
+    def advice(self, game: Game[Any, Any]) -> str:
+        """Name what was not just used: other rules than these, and other words."""
+        if "meant" in game.counts:
+            return "rankings know the game's own rules and words; --best takes other ones"
+        rules, ways = game.bound_rules, []
+        if rules.spangram != "off":
+            ways.append("--rule spangram=off does without a spangram")
+            if rules.compound_parts < COMPONENTS_MAX:
+                parts = f"--rule compound_parts={COMPONENTS_MAX}"
+                ways.append(f"{parts} takes one of up to {COMPONENTS_MAX} words")
+        if rules.words != "any":
+            ways.append("--rule words=any takes any number of theme words")
+        ways.append("--lexicon FILE takes words of another list")
+        return f"no cover that these rules allow has words of the list alone; {', '.join(ways)}"
+
+    def wider(self, game: Game[Any, Any], said: Said) -> Game[Any, Any] | None:
+        """Take spangrams of more words, unless it was said of how many."""
+        rules, default = game.bound_rules, Rules().compound_parts
+        if "meant" in game.counts or "compound_parts" in said or rules.compound_parts != default:
+            return None
+        return type(game)(replace(rules, compound_parts=COMPONENTS_MAX), game.lexicon)
 
     def check_night(self, said: Said) -> None:
         """Reject a number of words."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from nightgrid.archive.games import missing_words_hint
 from nightgrid.archive.games.strands.payload import read_puzzles
 from nightgrid.archive.games.strands.random_boards import THEMES
 from nightgrid.archive.words.binding import bind_game
@@ -18,7 +19,7 @@ from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.games.strands.view import draw
 from nightgrid.service.options.game_rules import read_rules
 from nightgrid.service.terminal import progress
-from nightgrid.solvers.algebra import Ask, Outcome, Statistics, Status
+from nightgrid.solvers.algebra import MEANT, Ask, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.placing import place_words
@@ -349,7 +350,45 @@ def test_a_board_of_one_s_own_without_a_cover_says_which_rules_it_has_to_keep(
         assert code == 2
         told = out.splitlines()[-2:]
         assert told[0].startswith("No solution exists: proven in ")
-        assert told[1].startswith("Every cover needs a spangram, ")
-        assert "(not with --rule spangram=off)" in told[1]
+        assert told[1].startswith("No cover that these rules allow has words of the list alone; ")
+        assert "--rule spangram=off does without a spangram" in told[1]
     code, out, _ = invoke("solve", board, "--lexicon", words, "--json")
     assert (code, "hint" in json.loads(out)) == (2, False)
+
+
+FOUR = '{"board": ["YOUWEARS", "CATSDOGS"], "theme_words": 2}'
+PARTS = ("YO", "UW", "EA", "RS", "CATS", "DOGS")
+
+
+def test_a_spangram_of_four_words_is_found_without_an_option(invoke: Invoke, write: Write) -> None:
+    """Given no cover with three words, Then `solve` says so and takes four."""
+    words = ("solve", write(FOUR, "board.json"), "--lexicon", write("\n".join(PARTS), "words.txt"))
+    code, out, _ = invoke(*words)
+    assert code == 0
+    assert (
+        "No cover has a spangram of up to 3 words; with up to 4 (--rule compound_parts=4):" in out
+    )
+    code, out, _ = invoke(*words, "--json")
+    assert " compound_parts=4 " in json.loads(out)["rules"]
+    code, out, _ = invoke(*words, "--rule", "compound_parts=3")
+    assert code == 2
+    assert "--rule compound_parts=4 takes one of up to 4 words" in out
+
+
+def test_advice_names_what_was_not_just_used(invoke: Invoke, write: Write) -> None:
+    words = ("solve", write(FOUR, "board.json"), "--lexicon", write("CATS", "words.txt"))
+    _, out, _ = invoke(*words)
+    assert "--rule words=any takes any number of theme words" in out
+    _, out, _ = invoke(*words, "--rule", "words=any", "--rule", "spangram=off")
+    assert "--rule" not in out
+    assert "--lexicon FILE takes words of another list" in out
+
+
+def test_a_ranking_names_official_words_that_no_list_has() -> None:
+    assert COVER is not None
+    inner = ((1, 1), (1, 2))
+    nose = dataclasses.replace(COVER.theme_words[0], word="SCHNOZZLE", path=inner)
+    official = dataclasses.replace(COVER, theme_words=(nose,))
+    assert missing_words_hint(bind_game("strands", ask=MEANT), official) == (
+        "the official word SCHNOZZLE is not in the word list"
+    )
