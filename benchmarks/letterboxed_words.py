@@ -26,7 +26,7 @@ from nightgrid.solvers.letterboxed.model import model_of
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.lexicon import accepted
-from nightgrid.solvers.lexicon.accepted import Features, WordLists, acceptance
+from nightgrid.solvers.lexicon.accepted import Features, WordLists, acceptance, compile_accepted
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 
 LATER_DAYS = "2025-09-01"
@@ -114,11 +114,7 @@ def _newton(
 
 def measure(lists: WordLists, weights: Features, days: Sequence[Puzzle]) -> list[str]:
     """Play boards without their dictionaries, and look the first chains up in these."""
-    words = list(accepted.accepted_words(lists, acceptance(weights)))
-    lexicon = compile_lexicon(
-        ((word, centizipf) for word, centizipf, _ in words),
-        doubts={word: doubt for word, _, doubt in words},
-    )
+    lexicon = compile_accepted(lists, acceptance(weights))
     game = LetterBoxedGame(Rules(), lexicon)
     good, said = [], []
     for day in days:
@@ -126,7 +122,7 @@ def measure(lists: WordLists, weights: Features, days: Sequence[Puzzle]) -> list
             good.append([word in (day.dictionary or ()) for word in chain.words])
             said.append(chain.probability or 0.0)
     return [
-        f"{len(words):,}",
+        f"{len(lexicon):,}",
         f"{sum(map(all, good)) / len(days):.1%}",
         f"{sum(map(sum, good)) / sum(map(len, good)):.1%}",
         f"{sum(said) / len(said):.1%}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import nightgrid.solvers.lexicon
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.cache_folder import cache_base, fill_file, kept_arrays, mapped_arrays
-from nightgrid.solvers.lexicon.accepted import accepted_words
+from nightgrid.solvers.lexicon.accepted import compile_accepted
 from nightgrid.solvers.lexicon.compile import (
     COMPILE_VERSION,
     compile_lexicon,
@@ -41,14 +42,7 @@ def default_lexicon() -> Lexicon:
 def accepted_lexicon() -> Lexicon:
     """Open the words that games accept, each with its doubt, for boards without a dictionary."""
     lists = ("wordfreq", "symspellpy", "spylls")
-    source = _source("accepted", *map(importlib.metadata.version, lists))
-
-    def compiled() -> Lexicon:
-        words = list(accepted_words())
-        doubts = {word: doubt for word, _, doubt in words}
-        return compile_lexicon([(word, centizipf) for word, centizipf, _ in words], (), doubts)
-
-    return _made(source, compiled)
+    return _made(_source("accepted", *map(importlib.metadata.version, lists)), compile_accepted)
 
 
 def lexicon_from_file(path: str | Path) -> Lexicon:
@@ -103,16 +97,25 @@ def _source(*fields: str) -> str:
 
 
 def _made(source: str, compiled: Callable[[], Lexicon]) -> Lexicon:
-    """Open the lexicon of a source; a note in the cache maps a compiled source to its lexicon."""
+    """Open the lexicon of a source; a note in the cache maps a compiled source to its lexicon.
+
+    What reading the source warned of is in the note, too, and warned of again.
+    """
     note = cache_base() / "lexicons" / "sources" / source
     try:
-        found = _cached(note.read_text())
+        lexicon_id, *remarks = note.read_text().split("\n")
+        found = _cached(lexicon_id)
     except (OSError, ValueError):
         found = None
     if found is None:
-        found = keep(compiled())
-        lexicon_id = found.lexicon_id
-        fill_file(note, lambda path: path.write_text(lexicon_id))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RuntimeWarning)
+            found = keep(compiled())
+        remarks = [str(one.message) for one in caught if one.category is RuntimeWarning]
+        text = "\n".join([found.lexicon_id, *remarks])
+        fill_file(note, lambda path: path.write_text(text))
+    for remark in remarks:
+        warnings.warn(remark, RuntimeWarning, stacklevel=3)
     return _opened.setdefault(found.lexicon_id, found)
 
 

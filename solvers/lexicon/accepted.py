@@ -14,8 +14,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.english import english_words, spelling_words
-from nightgrid.solvers.lexicon.lexicon import DOUBT_PER_NAT
+from nightgrid.solvers.lexicon.lexicon import DOUBT_PER_NAT, Lexicon
 
 WEIGHTS_FILE = Path(__file__).with_suffix(".json")
 PROBABILITY_MIN = 0.5
@@ -140,3 +141,12 @@ def accepted_words(
         if accepted >= PROBABILITY_MIN:
             centizipf = round(100 * lists.zipf.get(word, 0.0))
             yield word, centizipf, round(-DOUBT_PER_NAT * math.log(accepted))
+
+
+def compile_accepted(
+    lists: WordLists | None = None, probability: Callable[[Features], float] | None = None
+) -> Lexicon:
+    """Compile these words, with their doubts, into a lexicon."""
+    words = list(accepted_words(lists, probability))
+    doubts = {word: doubt for word, _, doubt in words}
+    return compile_lexicon([(word, centizipf) for word, centizipf, _ in words], doubts=doubts)

@@ -1,4 +1,4 @@
-"""Parse a word list: text with one word or phrase a line, with or without counts."""
+"""Parse a word list: text with one word a line, with or without counts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import itertools
 import math
 import re
+import warnings
 from collections.abc import Iterator
 
 from nightgrid.solvers.errors import PermanentError
@@ -40,6 +41,9 @@ class WordListError(PermanentError):
 
 NUMBER_BEGINS = "0123456789+-.#"
 _COUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+_PARTED = re.compile(r"[\s\u00ad\u2010\u2011-]")
+"""What parts the words of a phrase."""
+SKIPPED_NAMED = 5
 _EXPECTED = "expected how often it was counted, such as 0, 123 or 0.5"
 
 
@@ -49,18 +53,18 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
     UTF-8, with or without a byte order mark, lines ended by LF or CRLF; blank lines and lines that
     begin with "#" are passed over. A line is one of
 
-        word            phrase of several words
-        word 123        word,123        word<TAB>123
-                        phrase of several words,123      phrase of several words<TAB>123
+        word        word 123        word,123        word<TAB>123
 
     where 123 is how often it was counted, in any unit that the whole list shares (digits, with or
     without a decimal point; 0 says as little as no count). Counts become Zipf frequencies by their
-    share of the list's total. Case plays no role, spaces, hyphens and apostrophes are left out, and
-    accents stay.
+    share of the list's total. Case plays no role, apostrophes are left out, and accents stay. Lines
+    that are several words, or have digits, are skipped, with one warning that counts and names
+    them: "Te pidly" is not the word TEPIDLY.
 
     Raises WordListError for anything else and for a word with a character that is neither letter
     nor digit, and PermanentError, naming the file, for a list without words or too long a one.
     """
+    skipped: list[str] = []
     words: list[str] = []
     counts: list[float] = []
     for number, raw in _lines(data, name):
@@ -78,8 +82,17 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
         if odd or not word:
             has = f"{odd!r}, which no board has; expected letters" if odd else "no letters"
             raise WordListError(name, number, f"{written[:80]!r} has {has}")
+        if _PARTED.search(written.strip()) or not word.isalpha():
+            skipped.append(written.strip())
+            continue
         words.append(word)
         counts.append(count)
+    if skipped:
+        some = ", ".join(map(repr, skipped[:SKIPPED_NAMED]))
+        lines = "1 line is" if len(skipped) == 1 else f"{len(skipped):,} lines are"
+        more = ", ..." if skipped[SKIPPED_NAMED:] else ""
+        skips = f"word list {name}: {lines} not one word of letters and skipped: {some}{more}"
+        warnings.warn(skips, RuntimeWarning, stacklevel=2)
     if not words:
         raise PermanentError(f"word list {name} has no words; expected one a line")
     total = math.fsum(counts)

@@ -161,6 +161,14 @@ def test_a_lexicon_travels_by_id_through_the_lake(word_list, lake, other_machine
     assert same(here, open_lexicon(lake, here.lexicon_id))
 
 
+def test_what_a_list_warned_of_is_warned_of_again(word_list, other_machine):
+    word_list.write_text("board\nTe pidly\n")
+    for _ in range(2):
+        with pytest.warns(RuntimeWarning, match="1 line is not one word of letters"):
+            lexicon_from_file(word_list)
+        other_machine("cache")
+
+
 def test_a_lexicon_that_is_nowhere_is_refused(small_default, lake):
     with pytest.raises(PermanentError, match=r"neither in the cache.*nor in the lake.*default"):
         open_lexicon(lake, "0" * 32)
