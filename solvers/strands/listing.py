@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.reasons import BudgetSpentError, Reason, ReasonCode
-from nightgrid.solvers.strands.general.engine import GeneralEngine
 from nightgrid.solvers.strands.parts import Part, part_range, walk
 from nightgrid.solvers.strands.paths import cover_builder
 from nightgrid.solvers.strands.pieces.pieces import Found, TooManyPiecesError
@@ -20,11 +19,12 @@ from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import Cover
 from nightgrid.solvers.strands.states.engine import reason_of
 from nightgrid.solvers.strands.states.table import NODES
-from nightgrid.solvers.strands.sweep.engine import SweepEngine
 from nightgrid.solvers.strands.zones.engine import ZoneEngine
 
 if TYPE_CHECKING:
     from nightgrid.solvers.strands.game import StrandsGame
+    from nightgrid.solvers.strands.general.engine import GeneralEngine
+    from nightgrid.solvers.strands.sweep.engine import SweepEngine
 
 COVER_BYTES = 2048
 """Size of a cover in a list of covers."""
@@ -42,13 +42,16 @@ def engine_for(
 
     The choice depends on the board and the rules alone, so that a part always means the same.
     """
-    if found.words.wide:
-        return GeneralEngine(puzzle, rules, found, budget, exists=exists)
     words = puzzle.theme_words if rules.words == "given" else None
-    if words is not None and rules.spangram != "off" and 1 <= words <= ZONE_WORDS_MAX:
+    spangram = rules.spangram != "off" and not found.words.wide
+    if words is not None and spangram and 1 <= words <= ZONE_WORDS_MAX:
         if puzzle.cell_count <= ZONE_CELLS_MAX:
             return ZoneEngine(puzzle, rules, found, budget, exists=exists)
-    if (words or 0) > SWEEP_WORDS_MAX:
+    # Imported here: published boards need neither.
+    from nightgrid.solvers.strands.general.engine import GeneralEngine
+    from nightgrid.solvers.strands.sweep.engine import SweepEngine
+
+    if found.words.wide or (words or 0) > SWEEP_WORDS_MAX:
         return GeneralEngine(puzzle, rules, found, budget, exists=exists)
     sweep = SweepEngine(puzzle, rules, found, budget, exists=exists)
     started_s = time.monotonic()
