@@ -226,8 +226,8 @@ def inlined_kernel(function: F) -> F:
 def inner_kernel(function: F) -> F:
     """Compile a function as `search_kernel` does, only for calls from other kernels.
 
-    Python must call neither it nor an inlined kernel (a test checks that), as there is no wrapper
-    for that. Converting some forty arrays from Python takes longer to compile than most functions.
+    Python must call neither it nor an inlined kernel, as there is no wrapper for
+    that. Converting some forty arrays from Python takes longer to compile than most functions.
     """
     return _compiled(function, _WITHOUT_COUNTS, no_cpython_wrapper=True)
 
