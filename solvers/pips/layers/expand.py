@@ -78,7 +78,7 @@ def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
             )
     if board.multiples > 0:
         _add_extras(board, keys, at)
-    most = 0
+    most: Int = np.int64(0)
     for i in range(forest.nodes[node, spaces.OPEN], forest.nodes[node + 1, spaces.OPEN]):
         most = max(most, forest.opens[i, spaces.OPEN_REST])
     for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
@@ -200,11 +200,11 @@ def _advance_pair(board: Board, g: Int, done: Int, rest: Int, a: Int, b: Int) ->
     if kind == EQUALS:
         if a != b or board.supply[a] < rest + 2:
             return -1
-        return _advance(board, g, done, rest, 0, a)
+        return _advance(board, g, done, rest, np.int64(0), a)
     if kind == UNEQUAL:
         if a == b or (done >> a) & 1:
             return -1
-        return _advance(board, g, done | (1 << a), rest, 0, b)
+        return _advance(board, g, done | (1 << a), rest, np.int64(0), b)
     return _advance(board, g, done, rest, board.pips[a] + board.pips[b], b)
 
 

@@ -30,7 +30,7 @@ def foresee(board: Board) -> None:
     Pips are drawn from the halves of all dominoes: with replacement for sums, without for equal
     and unequal pips.
     """
-    at = 0
+    at: Int = np.int64(0)
     for g in range(board.regions):
         board.outlook[g] = at
         size = board.size[g]
@@ -130,8 +130,12 @@ FRONTIER_BITS = 0.6
 
 PROBE_ABOVE_STATES = 2.0**20
 """Estimate, about four times too high, from which sweeps are tried rather than only estimated."""
-PROBE_NODES = 2**15
-"""Transitions of one trial."""
+PROBE_NODES = 2**11
+"""Transitions of a first trial,"""
+PROBE_NODES_MAX = 4 * PROBE_NODES
+"""and of the last, between two sweeps of eight."""
+NOT_TRIED = -1.0
+MOST_STATES = 2.0**32
 FOREVER_NS = 2**62
 
 
@@ -168,22 +172,41 @@ def judge_orders(board: Board) -> float:
 
 @search_kernel
 def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
-    # A board this large is worth a trial of every sweep: the one that gets furthest wins, among
-    # those that finish the one with the fewest states; if none starts, the estimate's stays.
+    # A board this large is worth a trial of every sweep. Those that get furthest, among those of
+    # one layer with the fewest states, are tried on twice as many; if none starts, the estimate's
+    # sweep stays.
     board = space.board
-    limits = Limits(np.int64(PROBE_NODES), np.int64(FOREVER_NS))
-    furthest: Int = 0
-    fewest: Int = 0
+    nodes: Int = np.int64(PROBE_NODES)
+    tried = SWEEPS
     for sweep in range(SWEEPS):
-        _sweep(board, sweep)
-        place_cells(board)
-        built = build_tilings(board, space.forest, deadline_ns)
-        if built != READY or not lay_out(board, space.width):
-            continue
-        carried = count_board(space, table, children, limits).carried
-        states = carried.states + 1
-        if carried.layer > furthest or (carried.layer == furthest and states < fewest):
-            furthest, fewest = carried.layer, states
+        board.sweep_weight[sweep] = 0.0
+    while tried > 1:
+        limits = Limits(nodes, np.int64(FOREVER_NS))
+        for sweep in range(SWEEPS):
+            if board.sweep_weight[sweep] < 0.0:
+                continue
+            _sweep(board, sweep)
+            place_cells(board)
+            built = build_tilings(board, space.forest, deadline_ns)
+            if built != READY or not lay_out(board, space.width):
+                board.sweep_weight[sweep] = NOT_TRIED
+                tried -= 1
+                continue
+            carried = count_board(space, table, children, limits).carried
+            board.sweep_weight[sweep] = 1.0 + carried.layer - carried.states / MOST_STATES
+        kept = max(tried // 2, 1)
+        while tried > kept:
+            worst = -1
+            for sweep in range(SWEEPS):
+                weight = board.sweep_weight[sweep]
+                if weight > 0.0 and (worst < 0 or weight <= board.sweep_weight[worst]):
+                    worst = sweep
+            board.sweep_weight[worst] = NOT_TRIED
+            tried -= 1
+        nodes *= 2
+    for sweep in range(SWEEPS):
+        if board.sweep_weight[sweep] > 0.0:
+            _sweep(board, sweep)
             for p in range(board.cells):
                 board.best_order[p] = board.order[p]
 

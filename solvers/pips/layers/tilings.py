@@ -79,7 +79,7 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
     board.layer[1] = 1
     forest.nodes[0, spaces.POSITION] = 0
     forest.nodes[0, spaces.WINDOW] = 0
-    nodes = 1
+    nodes: Int = np.int64(1)
     edges = 0
     for k in range(layers):
         start, stop = board.layer[k], board.layer[k + 1]
@@ -173,7 +173,7 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
         start = stop
     board.layer[layers + 1] = live
     edges = 0
-    opens: Int = 0
+    opens: Int = np.int64(0)
     for node in range(nodes):
         to = forest.nodes[node, spaces.LIVE]
         if to < 0:
