@@ -29,6 +29,8 @@ PNG = b"\x89PNG\r\n\x1a\n"
 DESK = {"viewport": {"width": 1240, "height": 780}}
 TALL = {"viewport": {"width": 1240, "height": 960}}
 PHONE = {"viewport": {"width": 360, "height": 740}}
+SHOWN = ".plate svg, .plate [role=grid], .cards, tbody tr"
+"""Elements of a loaded page."""
 WAIT_MS = 120_000
 """Kernels may have to be compiled first."""
 
@@ -73,6 +75,7 @@ SHOTS: dict[str, tuple[str, dict[str, object], Callable[[Page], None]]] = {
         lambda page: solved(page, "Best"),
     ),
     "page-play": ("/?board=strands/2026-01-01/daily&play=", TALL, played),
+    "page-browse": ("/browse?game=pips&sort=-states", DESK, lambda _page: None),
     "page-draw": ("/?draw=pips", TALL, drawn),
     "page-report": ("/report", TALL, lambda _page: None),
     "page-phone": ("/?board=letterboxed/2026-01-01/daily", PHONE, stepped),
@@ -125,7 +128,7 @@ def main(names: list[str]) -> None:
             page.set_default_timeout(WAIT_MS)
             expect.set_options(timeout=WAIT_MS)
             page.goto(place)
-            expect(page.locator(".plate svg, .plate [role=grid]").first).to_be_visible()
+            expect(page.locator(SHOWN).first).to_be_visible()
             act(page)
             # The pointer and the focus are not part of what is shown.
             page.mouse.move(0, 0)

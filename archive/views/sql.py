@@ -49,7 +49,7 @@ _NO_FILE = re.compile(r"Cannot access (?:file|directory) (\"[^\"]*\")")
 _KIND = re.compile(r"^[A-Za-z ]+ Error: ")
 
 
-SECONDS = 60.0
+SECONDS, INTERRUPT_S = 60.0, 0.1
 MEMORY_BYTES = 2**30
 
 
@@ -72,16 +72,23 @@ class Bounds:
 
     @contextmanager
     def interrupting(self, base: Any) -> Iterator[None]:
-        """Interrupt a DuckDB connection in the block once the time is up."""
-        timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), base.interrupt)
-        timer.daemon = True
-        timer.start()
+        """Interrupt a DuckDB connection within, from when the time is up until it ends."""
+        ended = threading.Event()
+
+        def interrupt() -> None:
+            # One that comes before the query has begun has no effect.
+            wait_s = max(0.0, self._deadline - time.monotonic())
+            while not ended.wait(wait_s):
+                base.interrupt()
+                wait_s = INTERRUPT_S
+
+        thread = threading.Thread(target=interrupt, daemon=True)
+        thread.start()
         try:
             yield
         finally:
-            timer.cancel()
-            # It holds `base`; a process that exits meanwhile would warn of a leak.
-            timer.join()
+            ended.set()
+            thread.join()  # It holds `base`: DuckDB would warn of a leak.
 
     @property
     def is_up(self) -> bool:

@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http import problems
 from nightgrid.service.http.guard.access import KEY, check_exposure
 from nightgrid.service.http.guard.layer import Guard
-from nightgrid.service.http.lake import games, pictures, puzzles, results, runs
+from nightgrid.service.http.lake import games, pictures, puzzles, query, results, runs
 from nightgrid.service.http.monitoring import health
 from nightgrid.service.http.monitoring.requests import Noted
 from nightgrid.service.http.settings import ServiceSettings
@@ -28,9 +28,8 @@ from nightgrid.workers.tracing import is_tracing
 
 API = "/v1"
 """Prefix of the API's paths."""
-API_ROUTERS = tuple(
-    module.router for module in (games, puzzles, pictures, results, runs, routes, found, hints)
-)
+LAKE = (games, puzzles, pictures, results, runs, query)
+API_ROUTERS = tuple(module.router for module in (*LAKE, routes, found, hints))
 DESCRIPTION = """Exact solves of puzzles: `/v1/games` lists the games.
 
 Numbers that may exceed 2^53 are strings. Every error is `application/problem+json` (RFC 9457) that

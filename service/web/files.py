@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 FOLDER = Path(__file__).parent / "static"
-PAGE = "index.html"
+PAGES = {"/": "index.html", "/browse": "browse.html", "/api": "api.html"}
 ICON = "icon.svg"
 
 # Not all systems have these types, nor does Python before 3.12.
@@ -31,17 +31,17 @@ class Files(StaticFiles):
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes of the page: `/`, `/favicon.ico` and `/static/...`."""
+    """Return the routes of the pages, of `/favicon.ico` and of `/static/...`."""
     files = Files(directory=FOLDER)
 
     async def page(request: Request) -> Response:
-        return await files.get_response(PAGE, request.scope)
+        return await files.get_response(PAGES[request.scope["path"]], request.scope)
 
     async def icon(request: Request) -> Response:
         return await files.get_response(ICON, request.scope)
 
     return [
-        Route("/", page, methods=["GET"]),
+        *(Route(path, page, methods=["GET"]) for path in PAGES),
         Route("/favicon.ico", icon, methods=["GET"]),
         Mount("/static", files),
     ]

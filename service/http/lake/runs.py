@@ -9,6 +9,7 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 from pydantic import BaseModel, Field
 
 from nightgrid.archive.lake.faults import MissingFileError, NotInLakeError
+from nightgrid.archive.lake.json_files import read_hint
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.flows.night.report import REPORT_PATH
 from nightgrid.service.http.guard.access import KEY
@@ -16,10 +17,11 @@ from nightgrid.service.http.lake.parameters import Page
 from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.state import Here
 from nightgrid.service.web.files import FOLDER
+from nightgrid.solvers.canonical import is_id
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.workers.runs.manifest import open_run, read_done
+from nightgrid.workers.runs.manifest import has_run, open_run, read_done
 from nightgrid.workers.runs.run_files import done_chunks
-from nightgrid.workers.runs.status import is_cancelled
+from nightgrid.workers.runs.status import cancel_run, is_cancelled
 
 router = APIRouter(tags=["runs"])
 report_router = APIRouter(tags=["report"])
@@ -42,6 +44,7 @@ class RunRow(BaseModel):
     jobs: int | None = Field(default=None, description="Its puzzles, including known ones.")
     chunks_done: int | None = None
     chunks_total: int | None = None
+    created_at: str | None = None
     finished_at: str | None = None
     statuses: dict[str, int] = Field(default={}, description="Jobs of a finished run, by status.")
     reason: str = Field(default="", description="What is wrong with a damaged one.")
@@ -67,6 +70,15 @@ def runs(asked: Annotated[Page, Query()], service: Here) -> Runs:
     )
 
 
+@router.delete("/runs/{run_id}", summary="Cancel a run")
+def delete_run(run_id: str, service: Here) -> RunRow:
+    """Cancel an open run; its chunk results are kept, and it can be resumed."""
+    if not is_id(run_id) or not has_run(service.lake, run_id):
+        raise Problem("not-found", f"there is no run {run_id!r:.60}")
+    cancel_run(service.lake, run_id)
+    return _row(service.lake, run_id)
+
+
 def _row(lake: Lake, run_id: str) -> RunRow:
     row = RunRow(run_id=run_id, state="damaged")
     try:
@@ -79,6 +91,9 @@ def _row(lake: Lake, run_id: str) -> RunRow:
         return row
     row.game, row.ask = run.question.game, str(run.question.ask)
     row.rules, row.jobs = run.question.rules, run.job_count + run.answered_count
+    row.created_at = read_hint(
+        lake, f"{_FOLDER}{run_id}/plan.json", lambda plan: plan["created_at"]
+    )
     if done is not None:
         row.state = "done"
         row.chunks_total = row.chunks_done = done.get("chunks", 0)

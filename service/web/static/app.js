@@ -57,7 +57,7 @@ function App() {
     </main>
     <footer class="foot">
       <${QueueStrip} />
-      <p class="colophon">nightgrid counts exactly. ${!(keyWanted || key()) && html`<a href="/report">Report of the last night</a> · `}<a href="/openapi.json">API</a></p>
+      <p class="colophon">nightgrid counts exactly. ${!(keyWanted || key()) && html`<a href="/report">Report of the last night</a> · `}<a href="/api">API</a></p>
     </footer>
     <p class="unseen" role="status" aria-live="polite">${said}</p>
   `;

@@ -7,6 +7,8 @@ export const isDark = () => (chosen() ?? (dark.matches ? "dark" : "light")) === 
 
 export function applyTheme() {
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  // The class that Swagger UI goes by.
+  document.documentElement.classList.toggle("dark-mode", isDark());
 }
 
 export function toggleTheme() {

@@ -572,6 +572,13 @@ def test_markup_in_a_board_stays_text(opened: Opened) -> None:
 SERIOUS = ("serious", "critical")
 
 
+def serious_faults(page: Page) -> list[str]:
+    """List what axe finds, each with the element."""
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    serious = [fault for fault in found if fault["impact"] in SERIOUS]
+    return [f"{fault['id']}: {node['html']}" for fault in serious for node in fault["nodes"]]
+
+
 def is_solved(page: Page) -> None:
     expect(page.locator("svg.board")).to_be_visible()
     expect(page.locator(".count")).to_be_visible()
@@ -624,10 +631,7 @@ def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str,
     # The page's policy stops every script that is not the page's own, that of axe too.
     page = opened(place, bypass_csp=True, **how)
     PLACES[place](page)
-    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
-    serious = [fault for fault in found if fault["impact"] in SERIOUS]
-    told = [f"{fault['id']}: {node['html']}" for fault in serious for node in fault["nodes"]]
-    assert told == []
+    assert serious_faults(page) == []
 
 
 def meant(state: str, **more: Any) -> dict[str, Any]:

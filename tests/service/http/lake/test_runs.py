@@ -9,7 +9,6 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.workers.runs.status import cancel_run
 
 
 def test_a_run_says_what_it_was_and_how_it_ended(sample: TestClient):
@@ -35,9 +34,10 @@ def test_open_cancelled_and_damaged_runs_are_told_apart(
     lake.delete(f"{path}/DONE.json")
     (run,) = client.get("/v1/runs").json()["runs"]
     assert run["state"] == "open"
-    cancel_run(lake, run_id)
+    assert client.delete(f"/v1/runs/{run_id}").json()["state"] == "cancelled"
     (run,) = client.get("/v1/runs").json()["runs"]
     assert run["state"] == "cancelled"
+    assert client.delete("/v1/runs/none").status_code == 404
     lake.write_bytes(f"{path}/plan.json", b"{")
     (run,) = client.get("/v1/runs").json()["runs"]
     assert run["state"] == "damaged"
