@@ -130,7 +130,7 @@ def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: s
     page = opened("/?paste=")
     page.locator("#payload").fill(text)
     expect(page.locator(".told, .faults").filter(has_text=told)).to_be_visible()
-    expect(page.locator(".answer .quiet")).to_contain_text("What was pasted is no board yet")
+    expect(page.locator(".answer .quiet")).to_contain_text("The pasted text is not a board yet")
     expect(page.get_by_role("button", name="Solve", exact=True)).to_be_disabled()
 
 
