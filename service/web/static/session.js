@@ -113,6 +113,17 @@ const playOn = () => {
   return wanted && {moves: wanted.moves, reply: null, hint: null, told: "", wrong: false, revealed: false};
 };
 
+/** Show a board beside the news that there is no such solve. */
+async function insteadOfSolve(problem) {
+  if (problem.status === 404 && !state.board) {
+    const first = await firstGame();
+    if (first) await openGame(first, {instead: true});
+    set({problem, busy: false});
+    return;
+  }
+  throw problem;
+}
+
 /** Load the content of the address, at the start and whenever it changes. */
 export async function arrive() {
   const place = address();
@@ -122,7 +133,7 @@ export async function arrive() {
   if (!plays) set({play: null});
   await attempt(signal, async () => {
     if (!state.games.length) set({games: (await json("/v1/games", {signal})).games});
-    if (place.solve) return openSolve(place.solve, Number(place.solution) || 0, signal);
+    if (place.solve) return openSolve(place.solve, Number(place.solution) || 0, signal).catch(insteadOfSolve);
     if (place.draw) return startDrawing(place.draw, signal);
     if (place.paste !== undefined) return startPasting();
     if (place.board) return openReference(place.board, signal, {instead: place.play !== undefined});

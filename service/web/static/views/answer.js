@@ -16,7 +16,7 @@ function Digits({number}) {
 }
 
 /** Longer numbers get a smaller font: 1 to 5, by number of digits. */
-const sizeOf = (number) => Math.min(5, Math.max(1, Math.ceil((String(number).length - 3) / 4)));
+const sizeOf = (number) => [4, 6, 9, 12].filter((digits) => String(number).length > digits).length + 1;
 
 /** Turn a clause of the service into a sentence. */
 const ended = (clause) => clause.charAt(0).toUpperCase() + clause.slice(1) + (/[.?!]$/.test(clause) ? "" : ".");
@@ -121,19 +121,22 @@ function Verdict({session}) {
   return html`<p class=${classes("verdict", "is-plain")}>${sentence(solve)}</p>`;
 }
 
+const Figures = ({shown}) => html`
+  <dl class="facts">${shown.filter(([, value]) => value !== null).map(([name, value]) => html`
+    <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+
 function Facts({solve}) {
   const {answer} = solve;
-  const shown = [
-    ["time", duration(answer.wall_s ?? answer.kernel_s)],
+  const details = [
     ["in the kernel", answer.kernel_s > 0 && answer.wall_s > 0 ? duration(answer.kernel_s) : null],
     ["states", Number(answer.states) ? grouped(answer.states) : null],
     ["nodes", Number(answer.nodes) ? grouped(answer.nodes) : null],
-    ["the best has", worth(solve)],
   ];
   return html`
-    <dl class="facts">${shown.filter(([, value]) => value !== null).map(([name, value]) => html`
-      <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
-    </dl>`;
+    <${Figures} shown=${[["time", duration(answer.wall_s ?? answer.kernel_s)], ["the best has", worth(solve)]]} />
+    ${details.some(([, value]) => value) && html`
+      <details class="rules"><summary>Details of the search</summary><${Figures} shown=${details} /></details>`}`;
 }
 
 function Share({solve}) {
