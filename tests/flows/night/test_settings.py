@@ -14,7 +14,7 @@ from nightgrid.flows.night.settings import (
     night_sources,
 )
 from nightgrid.flows.prefect import server
-from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.algebra import MEANT, Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 from nightgrid.workers.settings import Settings
@@ -56,7 +56,17 @@ def test_a_value_that_no_night_can_have_is_one_clear_error(values, sentence, tmp
 def test_a_night_asks_what_its_game_has_for_one_unless_it_is_said():
     assert NightGame(source="payloads").asks == game_plug("pips").night_asks != ()
     asks = (Ask(kind="first"),)
-    assert NightGame(source="payloads", asks=asks).asks == asks
+    assert NightGame(source="payloads", asks=asks, refresh_days=0).asks == asks
+
+
+def test_a_night_that_ranks_asks_it_of_the_games_that_answer(tmp_path):
+    workers = Settings(lake=str(tmp_path), rank=True)
+    games = tuple(NightGame(source=game, game=game) for game in ("pips", "strands"))
+    pips, strands = NightSettings(games=games, workers=workers).games
+    assert pips.asks == games[0].asks
+    assert strands.asks == (*games[1].asks, MEANT)
+    again = NightSettings(games=(strands,), workers=workers)
+    assert again.games == (strands,)
 
 
 def test_prefect_is_told_to_be_silent_but_the_user_has_the_last_word(monkeypatch):

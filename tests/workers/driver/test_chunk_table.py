@@ -225,6 +225,7 @@ def test_a_driver_that_begins_in_the_middle_waits_for_the_last_stage_alone():
 def test_a_part_that_is_unanswered_ends_its_job_and_no_stage_follows():
     table = staged_table()
     table.read((0, 0), LEFT)
+    assert table[0, 0].is_open_part
     table.read((0, 1), Reading(is_unanswered=True, is_over_budget=True))
     assert not table.due_stages()
     assert not table[0, 1].is_open_part
