@@ -21,7 +21,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from nightgrid.archive.lake.location import lacks_slashes
+from nightgrid.archive.lake.location import expanded, lacks_slashes
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
@@ -175,7 +175,7 @@ class Settings(BaseSettings):
         # Anything that is not a URL is a path, whatever characters it has. A URL without its
         # slashes is neither; it is refused when the lake is opened.
         is_path = "://" not in value and lacks_slashes(value) is None
-        return str(Path(value).expanduser().absolute()) if is_path else value
+        return str(expanded(value).absolute()) if is_path else value
 
     @field_validator("games")
     @classmethod
@@ -191,7 +191,7 @@ class Settings(BaseSettings):
     @classmethod
     def _folder(cls, value: Path | None) -> Path | None:
         if value is not None:
-            path = value.expanduser().absolute()
+            path = expanded(value).absolute()
             there = next(each for each in (path, *path.parents) if os.path.lexists(each))
             if not there.is_dir():
                 raise ValueError(f"is {path}; expected a folder, and {there} is none")
@@ -255,7 +255,7 @@ class Settings(BaseSettings):
     def side_dir(self) -> Path:
         """Folder for the embedded server, logs and locks; never part of the lake."""
         if self.var_dir is not None:
-            return self.var_dir.expanduser().absolute()
+            return expanded(self.var_dir).absolute()
         return side_folder(self.lake)
 
     @property

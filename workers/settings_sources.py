@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args, get_origin
 import annotated_types
 from pydantic.fields import FieldInfo
 
+from nightgrid.archive.lake.location import expanded
 from nightgrid.solvers.errors import PermanentError
 
 PREFIX = "NIGHTGRID_"
@@ -56,7 +57,7 @@ def config_path() -> Path | None:
     named = os.environ.get(CONFIG_VARIABLE, "")
     if named == NO_CONFIG:
         return None
-    path = Path(named or CONFIG_NAME).expanduser().absolute()
+    path = expanded(named or CONFIG_NAME).absolute()
     # Under sudo, this user may have no access to the current folder.
     with suppress(PermissionError):
         if path.is_file():
@@ -87,7 +88,7 @@ def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str,
     for name in _PATHS:
         value = given.get(name)
         if isinstance(value, str) and "://" not in value:
-            given[name] = str(path.parent / Path(value).expanduser())
+            given[name] = str(path.parent / expanded(value))
     return given
 
 

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from nightgrid.archive.games import archive_plug, has_plug
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
+from nightgrid.archive.lake.location import expanded
 from nightgrid.archive.sources.archive_files import PAYLOAD_SUFFIXES, archive_in
 from nightgrid.archive.sources.layouts import game_found_in, items_in
 from nightgrid.solvers.canonical import digest
@@ -125,7 +126,7 @@ def needed_columns(game: str) -> tuple[str, ...]:
 
 def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
     """Find the files of a spec: their kind, and the folder to which sources are relative."""
-    path = Path(spec).expanduser()
+    path = expanded(spec)
     if not path.exists():
         raise PermanentError(
             f"corpus {spec!r:.200} does not exist; expected a folder of payloads, a Parquet file or"

@@ -84,10 +84,19 @@ def make_folder(url: str) -> None:
         ) from error
 
 
+def expanded(path: str | Path) -> Path:
+    """Expand `~`. Raises PermanentError for the home of an unknown user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        problem = f"{str(path)!r:.200} is below the home of a user that does not exist"
+        raise PermanentError(f"{problem}; expected a path") from error
+
+
 def folder_of(url: str) -> Path:
     """Return the folder of a path or a file:// URL."""
     path = url2pathname(urlsplit(url).path) if "://" in url else url
-    return Path(path).expanduser().absolute()
+    return expanded(path).absolute()
 
 
 def _trouble(url: str) -> str:

@@ -136,18 +136,20 @@ RESULTS = _schema(
     job_id string, puzzle_id string, game string, ask string, rules string, lexicon_id string,
     solver_version string, status string, count count?, value int64?, reason_code string?,
     reason string, states int64, nodes int64, parts int32, kernel_ns int64, table_bytes int64,
-    run_id string, budget_nodes int64?, budget_table_bytes int64?, budget_seconds double?,
-    total_seconds double?, total_bytes int64?, budget_solution_bytes int64?
+    puzzle string?, run_id string, budget_nodes int64?, budget_table_bytes int64?,
+    budget_seconds double?, total_seconds double?, total_bytes int64?,
+    budget_solution_bytes int64?
     """,
 )
 """One row per job. `value` is the value of the best solution, the fewest words, letters or moves;
 null in games that compare nothing. `reason_code` is a nightgrid.solvers.reasons.ReasonCode, null if
-the job ended as asked, and `reason` is the same as a sentence. Everything but kernel_ns and run_id
-is the same on every machine and at any time, as long as no budget of seconds ran out and the job
-was divided alike. The division depends on costs recorded in the lake, and with it states, nodes,
-parts and table_bytes. If a budget of seconds ran out, it depends on time too, and so does whether
-status, count, value and reasons say over_budget; an existing count or a proof of unsolvability
-never does."""
+the job ended as asked, and `reason` is the same as a sentence. `puzzle` is the board of a job on
+demand as canonical JSON, without its own words; null for other jobs, whose boards other tables
+have. Everything but kernel_ns, puzzle and run_id is the same on every machine and at any time, as
+long as no budget of seconds ran out and the job was divided alike. The division depends on costs
+recorded in the lake, and with it states, nodes, parts and table_bytes. If a budget of seconds ran
+out, it depends on time too, and so does whether status, count, value and reasons say over_budget;
+an existing count or a proof of unsolvability never does."""
 BUDGET_COLUMNS = RESULTS.names[RESULTS.names.index("run_id") + 1 :]
 """What each part of a job could spend, and in total if there was such a limit; the last applies
 only to `all`, bytes of all its solutions. All are null if an earlier version wrote the row."""
@@ -187,10 +189,6 @@ SOLUTIONS = _schema(
 """Requested solutions, in canonical order, those of `best` by falling score and those of `meant`
 from the likeliest down: rank 0 is the first. `solution` is JSON; for `meant` it is a cover with its
 confidence and the signals and terms for and against it."""
-
-ASKED = _schema("asked", "puzzle_id string, game string, puzzle string")
-"""Puzzles that were submitted with a question, in canonical form as JSON without a board's own
-words: no night or corpus has them."""
 
 COUNTS_BY_DATE = _schema(
     "gold.counts_by_date",

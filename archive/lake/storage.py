@@ -52,8 +52,8 @@ class Lake(StoredFiles):
     ) -> pa.Table:
         """Read one Parquet file, or every *.parquet under a folder in the order of their names.
 
-        Columns are cast to `schema`, in its order (or in that of `columns`); a missing nullable
-        column becomes null. A missing file or folder gives an empty table.
+        Columns are cast to `schema`, in its order (or in that of `columns`). A missing file or
+        folder gives an empty table.
         """
         wanted = schema if columns is None else select(schema, columns)
         tables = [self.read_file(name, wanted) for name in self._parquet_files(path)]

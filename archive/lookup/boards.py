@@ -31,8 +31,8 @@ from nightgrid.archive.lookup.reference import (
     reference_text,
 )
 from nightgrid.archive.payloads.published import Published
-from nightgrid.archive.results.asked import find_asked
-from nightgrid.archive.results.files import ASKED_FOLDER
+from nightgrid.archive.results.files import RESULTS_FOLDER
+from nightgrid.archive.results.results import find_submitted
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
@@ -68,9 +68,10 @@ def find_boards(lake: Lake, reference: Reference, *, every_revision: bool = Fals
 
     Of an edition with several revisions only the last one counts, drafts included, unless
     `every_revision` of a date is requested, in the order they were seen. A puzzle id is looked up
-    among the puzzles of nights and of corpora, and a complete id also among submitted puzzles; a
-    puzzle of several dates gets the last of them. Raises PermanentError, in one sentence, if there
-    is no lake, no such puzzle, or more than one for a prefix.
+    among the puzzles of nights and of corpora, and a complete id also among those that answered
+    jobs on demand came with; a puzzle of several dates gets the last of them. Raises
+    PermanentError, in one sentence, if there is no lake, no such puzzle, or more than one for a
+    prefix.
     """
     if isinstance(reference, DateReference):
         return _on_date(lake, reference, every_revision)
@@ -174,7 +175,7 @@ def _range(lake: Lake, game: str) -> str:
 
 
 def _with_id(lake: Lake, reference: IdReference) -> Board:
-    check_has_puzzles(lake, ASKED_FOLDER)
+    check_has_puzzles(lake, RESULTS_FOLDER)
     whole = len(reference.prefix) == ID_HEX_DIGITS
     matches: dict[tuple[str, str], str] = {}
     for game, folder in _folders(lake):
@@ -183,10 +184,11 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
         if matches and whole:
             break
     if not matches and whole:
-        asked = find_asked(lake, reference.prefix)
-        if asked is not None:
-            puzzle = open_game(lake, asked.game).puzzle_from_json(with_words(lake, asked.puzzle))
-            return _board(lake, asked.game, puzzle, None)
+        row = find_submitted(lake, reference.prefix)
+        if row is not None:
+            value = with_words(lake, json.loads(row["puzzle"]))
+            puzzle = open_game(lake, row["game"]).puzzle_from_json(value)
+            return _board(lake, row["game"], puzzle, None)
     if not matches:
         beginning = "" if whole else "..., whose id begins so"
         raise NotInLakeError("", lake.url, f" has no puzzle {reference}{beginning}")

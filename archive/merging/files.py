@@ -43,12 +43,6 @@ class MergedFolder:
     same: tuple[str, ...]
     """Rows that agree in these columns are duplicates, even in different files."""
     group_rows: int = GROUP_ROWS
-    names_key: Callable[[str], str | None] = lambda _: None
-    """Returns the only key of a file from its name without ".parquet"; None for any key."""
-
-    def stem(self, path: str) -> str:
-        """Return the name of a file without its folder and extension."""
-        return path.rsplit("/", 1)[-1].removesuffix(".parquet")
 
     def merged_path(self, rows: Iterable[str]) -> str:
         """Return the path of a merged file of rows, given as `keys_in` writes them."""
@@ -60,15 +54,14 @@ def read_each(
     lake: Lake,
     folder: MergedFolder,
     read: Callable[[str], Iterable[T]],
-    wanted: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[T]:
     """Read the files of a folder one by one with `read`, which takes a path.
 
-    `wanted` selects files by path. Every row that existed at the start is read at least once,
+    Every row that existed at the start is read at least once,
     whatever is merged meanwhile, and possibly twice. Damaged files are skipped, and reported at the
     end.
     """
-    for names in listings(lake, folder, wanted):
+    for names in listings(lake, folder):
         for name in names:
             try:
                 yield from read(name)
@@ -78,9 +71,7 @@ def read_each(
                 skip_file(name, error)
 
 
-def listings(
-    lake: Lake, folder: MergedFolder, wanted: Callable[[str], bool] = lambda _: True
-) -> Iterator[list[str]]:
+def listings(lake: Lake, folder: MergedFolder) -> Iterator[list[str]]:
     """List the files of a folder, then repeatedly the new ones, until there are no more.
 
     A file that disappears before it is read was merged, and a listing made during a merge may lack
@@ -91,10 +82,9 @@ def listings(
         names = lake.names(folder.path)
         new = [name for name in names if name.endswith(".parquet") and name not in seen]
         seen.update(new)
-        names = [name for name in new if wanted(name)]
-        if look and not names:
+        if look and not new:
             return
-        yield names
+        yield new
 
 
 def sizes_of(lake: Lake, folder: MergedFolder) -> dict[str, int]:
@@ -119,10 +109,6 @@ def rows_of_keys(
         return
     wanted, key = pa.array(ids, pa.string()), select(folder.schema, [folder.key])
 
-    def may_have(path: str) -> bool:
-        only = folder.names_key(folder.stem(path))
-        return only is None or only in ids
-
     def overlaps(low: str, high: str) -> bool:
         at = bisect_left(ids, low)
         return at < len(ids) and ids[at] <= high
@@ -135,7 +121,7 @@ def rows_of_keys(
                     table = file.group(number, folder.schema)
                     yield table if whole_groups else table.filter(is_one)
 
-    yield from read_each(lake, folder, rows, may_have)
+    yield from read_each(lake, folder, rows)
 
 
 def groups_with(file: TableFile, key: str, overlaps: Callable[[str, str], bool]) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -12,8 +11,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.encoding import TableFile
-from nightgrid.archive.lake.faults import DamagedFileError, MissingFileError
-from nightgrid.archive.lake.schemas import ASKED, RESULTS, SOLUTIONS
+from nightgrid.archive.lake.schemas import RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import (
     MergedFolder,
@@ -26,19 +24,12 @@ from nightgrid.archive.words.dictionaries import DICTIONARY_FILES
 
 RESULTS_FOLDER = "results"
 SOLUTIONS_FOLDER = "solutions"
-ASKED_FOLDER = "asked"
 ONDEMAND_PREFIX = "ondemand-"
-"""Prefix of the run ids and files of answers to submitted jobs, followed by the job's id and, for
-an end without an answer, a dash and a distinguishing suffix."""
-_OF_JOB = re.compile(rf"{ONDEMAND_PREFIX}([0-9a-z]+)(-|$)")
+"""Prefix of the run ids of answers to submitted jobs, followed by the job's id and, for an end
+without an answer, a dash and a distinguishing suffix."""
 RANGE_BYTES = 8 * 2**20
 """Bytes of files whose rows are held in memory at once while all rows are read in order."""
 _LAST_KEY = chr(sys.maxunicode)
-
-
-def _job_in(stem: str) -> str | None:
-    match = _OF_JOB.match(stem)
-    return match[1] if match else None
 
 
 RESULT_FILES = MergedFolder(
@@ -47,7 +38,6 @@ RESULT_FILES = MergedFolder(
     key="job_id",
     order=("job_id", "run_id"),
     same=("job_id", "run_id", "status"),
-    names_key=_job_in,
 )
 SOLUTION_FILES = MergedFolder(
     path=SOLUTIONS_FOLDER,
@@ -55,15 +45,6 @@ SOLUTION_FILES = MergedFolder(
     key="job_id",
     order=("job_id", "run_id", "rank"),
     same=("job_id", "run_id", "rank"),
-    names_key=_job_in,
-)
-ASKED_FILES = MergedFolder(
-    path=ASKED_FOLDER,
-    schema=ASKED,
-    key="puzzle_id",
-    order=("puzzle_id",),
-    same=("puzzle_id",),
-    names_key=_job_in,
 )
 
 
@@ -72,29 +53,9 @@ def result_path(run_id: str) -> str:
     return f"{RESULTS_FOLDER}/{run_id}.parquet"
 
 
-def solution_path(run_id: str) -> str:
-    """Return the file that a run's solutions are written to; merging may remove it."""
-    return f"{SOLUTIONS_FOLDER}/{run_id}.parquet"
-
-
-def put_rows(lake: Lake, path: str, table: pa.Table) -> None:
-    """Write a file of these folders once; writing the same answer again changes nothing.
-
-    A damaged file is replaced.
-    """
-    if lake.create_table(path, table):
-        return
-    try:
-        lake.row_groups(path)
-    except DamagedFileError:
-        lake.write_table(path, table)
-    except MissingFileError:
-        return  # merged meanwhile
-
-
 def merge_answers(lake: Lake) -> tuple[str, ...]:
-    """Merge the small files of answers and of submitted puzzles; return damaged ones."""
-    folders = SOLUTION_FILES, RESULT_FILES, ASKED_FILES, DICTIONARY_FILES
+    """Merge the small files of answers and of dictionaries; return damaged ones."""
+    folders = SOLUTION_FILES, RESULT_FILES, DICTIONARY_FILES
     return tuple(path for folder in folders for path in merge_folder(lake, folder))
 
 

@@ -43,8 +43,7 @@ _SPENT = sorted(BUDGET_COLUMNS, key=lambda name: name != "budget_seconds")
 def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     """Look up jobs: one row for each that has a result, sorted by job_id.
 
-    File names limit the jobs that a file may contain, and rows are sorted by job_id, so that a
-    look-up of few jobs opens few files and reads few row groups.
+    Rows are sorted by job_id, so that a look-up of few jobs reads few row groups.
     """
     found = rows_of_keys(lake, RESULT_FILES, job_ids)
     return one_per_job(pa.concat_tables([RESULTS.empty_table(), *found]))
@@ -86,6 +85,16 @@ def find_results_of_puzzles(
     """
     wanted = pc.field("puzzle_id").isin(pa.array(sorted(puzzle_ids), pa.string()))
     return _scan(lake, wanted, columns, ["puzzle_id"])
+
+
+def find_submitted(lake: Lake, puzzle_id: str) -> dict[str, Any] | None:
+    """Find a puzzle among those of jobs on demand: its `game`, and the JSON text `puzzle`."""
+    is_it = (pc.field("puzzle_id") == puzzle_id) & pc.field("puzzle").is_valid()
+    columns = ["game", "puzzle"]
+    for table in rows_where(lake, RESULT_FILES, is_it, columns, ["puzzle_id"]):
+        for row in table.to_pylist():
+            return dict(row)
+    return None
 
 
 def solutions_of(lake: Lake, runs: Mapping[str, str]) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nightgrid.archive.games import claimed_game
+from nightgrid.archive.lake.location import expanded
 from nightgrid.archive.payloads.envelopes import date_told
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.archive.sources.archive_files import ArchiveFile, archive_in
@@ -42,7 +43,7 @@ class FolderSource:
 
         Raises PermanentError when it is neither.
         """
-        self._place = Path(place).expanduser().resolve()
+        self._place = expanded(place).resolve()
         self._game = game
         self.name = str(place)
         self._read: tuple[ArchiveFile | None, dict[str, Item]] = (None, {})

@@ -263,6 +263,7 @@ _LINES = {
     "reason": "the same in a sentence",
     "parts": "number of parts that the job was divided into",
     "table_bytes": "bytes of the search's tables",
+    "puzzle": "the board of a job on demand, as JSON; null for other jobs",
     "run_id": "the run that ended the job",
     "budget_nodes": "steps that each part could take",
     "budget_table_bytes": "bytes of tables that each part could take",

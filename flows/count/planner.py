@@ -120,7 +120,18 @@ def _plan(settings: CountSettings, corpus: Corpus, run_id: str) -> None:
         )
     from nightgrid.workers.driver.drive import Patience
 
-    seconds = settings.workers.broker_patience_seconds
-    Patience("the lake", seconds, threading.Event()).insist(
-        lambda: extend_run(asking, corpus.tables, run_id)
-    )
+    seconds, planned = settings.workers.broker_patience_seconds, 0
+    patience = Patience("the lake", seconds, threading.Event())
+
+    def extend() -> None:
+        nonlocal planned
+        try:
+            extend_run(asking, corpus.tables, run_id)
+        except TransientError:
+            if (now := count_segments(asking.lake, run_id)) > planned:
+                # It got further since the last failure: this is another outage.
+                planned = now
+                patience.succeeded()
+            raise
+
+    patience.insist(extend)

@@ -51,7 +51,7 @@ class Mend(StrEnum):
     PERSON = "restore it from a backup; nothing else in the lake has its contents"
 
 
-REMADE = ("asked", "gold", "keys", "leases", "listings", "reports", "results", "solutions", "state")
+REMADE = ("gold", "keys", "leases", "listings", "reports", "results", "solutions", "state")
 """Folders of files that are rebuilt on demand."""
 _GAME = r"(?P<game>\w+)"
 KINDS: tuple[tuple[re.Pattern[str], Mend], ...] = tuple(

@@ -1,8 +1,7 @@
 """Retention: list everything older than the age for its kind of file, then delete it.
 
 - `results`: result rows, with their solutions, that are obsolete: of boards that no night has
-  fetched, and of earlier versions of the solver if the present one has answered too. A puzzle goes
-  with the last row about it.
+  fetched, and of earlier versions of the solver if the present one has answered too.
 - `corpora`: corpora that no run reads; the same count generates them again.
 - `runs`: folders of runs that have ended; their results stay.
 - `damaged`: files that a repair has moved away.
@@ -13,7 +12,7 @@ Current answers about the boards of nights stay, and everything that nights have
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,7 +30,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.merging.files import listings
 from nightgrid.archive.merging.merge import drop_rows, keys_in
 from nightgrid.archive.results.contradictions import COMPARED
-from nightgrid.archive.results.files import ASKED_FILES, RESULT_FILES, SOLUTION_FILES
+from nightgrid.archive.results.files import RESULT_FILES, SOLUTION_FILES
 from nightgrid.archive.results.solution_files import files_folder
 from nightgrid.archive.results.statuses import is_among
 from nightgrid.archive.state import write_state
@@ -44,8 +43,6 @@ from nightgrid.workers.lease import check_held
 from nightgrid.workers.runs.run_files import folder as run_folder
 from nightgrid.workers.upkeep import ends_of_runs, old_runs, prune_runs
 
-UNSETTLED = dt.timedelta(days=2)
-"""Puzzles in younger files may belong to a job that is not planned yet, so they stay."""
 _JOB = ("job_id", "run_id")
 _QUESTION = ("puzzle_id", "ask", "rules", "lexicon_id")
 _COLUMNS = tuple(dict.fromkeys((*_JOB, *_QUESTION, "game", "solver_version", *RESULT_FILES.same)))
@@ -84,12 +81,14 @@ def prune_lake(
     TransientError while a night is running on the lake.
     """
     now = now or dt.datetime.now(dt.UTC)
+    listed: set[str] = set()
     with nullcontext() if dry_run else maintaining(lake):
         for table, days in keep_days.items():
-            for old in TABLES[table](lake, now - dt.timedelta(days=days)):
+            for old in TABLES[table](lake, now - dt.timedelta(days=days), listed):
                 if not dry_run:
                     check_held(lake, LEASE)
                     old.delete()
+                listed.update(old.paths)
                 yield old
 
 
@@ -104,13 +103,13 @@ def _whole(
         )
 
 
-def _old_runs(lake: Lake, before: dt.datetime) -> Iterator[Old]:
-    runs = old_runs(lake, before)
+def _old_runs(lake: Lake, before: dt.datetime, listed: Collection[str]) -> Iterator[Old]:
+    runs = [run for run in old_runs(lake, before) if run_folder(run) not in listed]
     paths = [run_folder(run) for run in runs]
     return _whole(lake, "runs", "ended runs", paths, partial(prune_runs, lake, runs))
 
 
-def _old_damaged(lake: Lake, before: dt.datetime) -> Iterator[Old]:
+def _old_damaged(lake: Lake, before: dt.datetime, _: Collection[str]) -> Iterator[Old]:
     old = _older(lake, "damaged", before)
 
     def delete() -> None:
@@ -120,7 +119,7 @@ def _old_damaged(lake: Lake, before: dt.datetime) -> Iterator[Old]:
     return _whole(lake, "damaged", "files that a repair moved away", old, delete)
 
 
-def _old_corpora(lake: Lake, before: dt.datetime) -> Iterator[Old]:
+def _old_corpora(lake: Lake, before: dt.datetime, _: Collection[str]) -> Iterator[Old]:
     """Find corpora; none while a run is unfinished, since it may read one."""
     limit_ns = _unix_ns(before)
     old = [
@@ -140,34 +139,37 @@ def _delete_corpora(lake: Lake, folders: list[str]) -> None:
             lake.delete(slice_path, durable=False)
 
 
-def _old_results(lake: Lake, before: dt.datetime) -> Iterator[Old]:
+def _old_results(lake: Lake, before: dt.datetime, listed: Collection[str]) -> Iterator[Old]:
     """Find old result rows by game."""
     ends = ends_of_runs(lake)
     for game in sorted(GAMES):
         rows, is_old = _result_rows(lake, game, ends, before)
         goes = pc.and_(is_old, _unasked(lake, game, rows))
-        going, staying = rows.filter(goes), rows.filter(pc.invert(goes))
+        going = rows.filter(goes)
         if len(going):
             runs = sorted(set(going.column("run_id").to_pylist()))
             folders = [run_folder(run) for run in runs if run in ends]
             folders += [path for path in map(files_folder, runs) if lake.exists(path)]
+            folders = [path for path in folders if path not in listed]
             yield Old(
                 table="results",
                 count=len(pc.unique(keys_in(going, RESULT_FILES.same))),
                 noun=f"rows of {game}",
                 paths=folders,
                 freed_bytes=_bytes_in(lake, folders),
-                delete=partial(_delete_rows, lake, game, going, staying),
+                delete=partial(_delete_rows, lake, game, going),
             )
 
 
-TABLES: dict[str, Callable[[Lake, dt.datetime], Iterator[Old]]] = {
+TABLES: dict[str, Callable[[Lake, dt.datetime, Collection[str]], Iterator[Old]]] = {
     "results": _old_results,
     "corpora": _old_corpora,
     "runs": _old_runs,
     "damaged": _old_damaged,
 }
-"""Functions that find items older than a time, by the name after `--keep`."""
+"""Functions that find items older than a time, by the name after `--keep`.
+
+They leave out paths that another table has listed."""
 
 
 def _result_rows(
@@ -223,7 +225,7 @@ def _published(lake: Lake, game: str) -> pa.Array:
     return pc.unique(pa.chunked_array(chunks, pa.string()))
 
 
-def _delete_rows(lake: Lake, game: str, going: pa.Table, staying: pa.Table) -> None:
+def _delete_rows(lake: Lake, game: str, going: pa.Table) -> None:
     """Delete rows, but first the folders of their runs, which would restore them."""
     prune_runs(lake, sorted(set(going.column("run_id").to_pylist())))
     drop_rows(lake, SOLUTION_FILES, _JOB, pc.unique(keys_in(going, _JOB)))
@@ -231,10 +233,6 @@ def _delete_rows(lake: Lake, game: str, going: pa.Table, staying: pa.Table) -> N
         for path in lake.list(f"{files_folder(run_id)}/{job_id}"):
             lake.delete(path, durable=False)
     drop_rows(lake, RESULT_FILES, RESULT_FILES.same, pc.unique(keys_in(going, RESULT_FILES.same)))
-    ids = pc.unique(going.column(PUZZLE_ID))
-    ids = ids.filter(pc.invert(pc.is_in(ids, value_set=staying.column(PUZZLE_ID))))
-    settled = _older(lake, ASKED_FILES.path, dt.datetime.now(dt.UTC) - UNSETTLED)
-    drop_rows(lake, ASKED_FILES, (ASKED_FILES.key,), ids, paths=settled)
     # The next night compares the remaining rows.
     write_state(lake, game, COMPARED, {})
 

@@ -15,6 +15,7 @@ from nightgrid.archive.merging.merge import put_merged
 from nightgrid.archive.results.files import ONDEMAND_PREFIX, RESULT_FILES, SOLUTION_FILES
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.solvers.algebra import Outcome
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.question import Question
 from nightgrid.workers.ondemand.budgets import JobBudget
 from nightgrid.workers.runs.finishing.finish import solution_rows
@@ -27,11 +28,12 @@ def answer_of(
     question: Question,
     job_id: str,
     puzzle_id: str,
+    puzzle: Mapping[str, Any],
     budget: JobBudget,
     outcome: Outcome[Any],
     solutions: Iterable[Any] = (),
 ) -> Answer:
-    """Return an outcome as rows; `solutions` are its solutions as JSON values."""
+    """Return an outcome as rows, with its puzzle; `solutions` are its solutions as JSON values."""
     run_id = ONDEMAND_PREFIX + job_id
     if outcome.status not in FINAL:
         # It may be asked again, and files never change.
@@ -47,6 +49,7 @@ def answer_of(
         "reason": outcome.reason,
         **asdict(outcome.statistics),
         "parts": 1,
+        "puzzle": canonical_json(puzzle),
         "run_id": run_id,
         **budget.to_row(question.ask),
     }

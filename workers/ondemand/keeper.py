@@ -22,6 +22,7 @@ from nightgrid.archive.results.files import merge_answers
 from nightgrid.archive.words.binding import game_of
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.algebra import Outcome, Statistics, Status
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.workers.broker import notices
@@ -255,6 +256,7 @@ class Keeper:
                 expected_s=max(expected_s(game, question.ask, arrays)[0], asked.expected_s),
                 solution_bytes=budget.solution_bytes,
                 divide_into=1 if is_whole else idle,
+                puzzle=canonical_json(asked.puzzle),
             )
             begin_run(asking, wanted.run_id, puzzle_count=1)
             extend_run(asking, puzzles_table(game, [puzzle]), wanted.run_id, Answers())
@@ -310,9 +312,8 @@ class Keeper:
             statistics=Statistics(kernel_ns=progress.kernel_ns),
         )
         budget = wanted.budget
-        put_answers(
-            lake, [answer_of(asked.question, asked.job_id, asked.puzzle_id, budget, outcome)]
-        )
+        about = asked.question, asked.job_id, asked.puzzle_id, asked.puzzle
+        put_answers(lake, [answer_of(*about, budget, outcome)])
         cancel_run(lake, opened.run_id, drop_states=True)
         self._over(wanted)
 

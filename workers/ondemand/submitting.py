@@ -9,7 +9,6 @@ from typing import Any
 import redis
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.words.binding import keep_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.algebra import Ask, Budget
@@ -85,7 +84,6 @@ def submit(
         after="" if row is None else _last_run(lake, job_id, limits, row["run_id"]),
     )
     add_dictionaries(lake, words_of([puzzle]), merges=False)
-    keep_asked(lake, [AskedPuzzle(submission.puzzle_id, game.name, dict(submission.puzzle))])
     keep_game(lake, game)
     create_submission(lake, submission)
     with answering():

@@ -35,9 +35,9 @@ from nightgrid.workers.runs.run_files import (
 _ORIGINS = b"nightgrid.segment"
 """Key of the schema metadata that holds a segment's kind, origins and expected costs."""
 NO_JOBS = pa.nulls(0, pa.int64())
-_NUMBERS = (
+_OPTIONAL = (
     *("job_count", "answered_count", "divided_count", "puzzle_count", "poison_count"),
-    *("solution_bytes", "divide_into"),
+    *("solution_bytes", "divide_into", "puzzle"),
 )
 """Fields of a plan, by name."""
 _JOB_NO = pa.schema([pa.field("job_no", pa.int64(), nullable=False)])
@@ -91,6 +91,8 @@ class Run:
     """Bytes of solutions that a job may list; None: the worker's setting."""
     divide_into: int = 1
     """Parts for processes that were idle when it was planned, see `Asking.divide_into`."""
+    puzzle: str | None = None
+    """The board of an on-demand job as JSON."""
 
     def chunks(self) -> list[ChunkRef]:
         """Return every chunk that has to be solved; halved ones are replaced by their halves."""
@@ -138,7 +140,7 @@ def open_run(lake: Lake, run_id: str) -> Run:
         segments=segments,
         planned=planned,
         retry=Retry(plan["retry"]) if plan.get("retry") else None,
-        **{name: plan[name] for name in _NUMBERS if name in plan},
+        **{name: plan[name] for name in _OPTIONAL if name in plan},
     )
 
 

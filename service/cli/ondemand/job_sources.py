@@ -57,17 +57,23 @@ class LakeJobs:
 
     def of_reference(self, reference: Reference) -> dict[str, str]:
         """Find every job about the puzzles of a reference that has a result or is open."""
+        from nightgrid.archive.lake.faults import NotInLakeError
         from nightgrid.archive.lookup.boards import find_boards
         from nightgrid.archive.results.results import find_results_of_puzzles
         from nightgrid.workers.ondemand.submissions import open_jobs
 
-        boards = find_boards(self.lake, reference)
-        names = {board.published.puzzle.puzzle_id: board.name for board in boards}
+        opened = {job: wanted.last.puzzle_id for job, wanted in open_jobs(self.lake).wanted.items()}
+        try:
+            boards = find_boards(self.lake, reference)
+            names = {board.published.puzzle.puzzle_id: board.name for board in boards}
+        except NotInLakeError:
+            # A board that is only submitted is in no table until it has an answer.
+            names = {name: name for name in opened.values() if name == str(reference)}
+            if not names:
+                raise
         columns = ["puzzle_id", "job_id", "status", "run_id"]
         rows = find_results_of_puzzles(self.lake, list(names), columns).to_pylist()
-        about = {row["job_id"]: row["puzzle_id"] for row in rows}
-        for job_id, wanted in open_jobs(self.lake).wanted.items():
-            about.setdefault(job_id, wanted.last.puzzle_id)
+        about = opened | {row["job_id"]: row["puzzle_id"] for row in rows}
         return {
             job_id: name
             for puzzle_id, name in names.items()

@@ -181,7 +181,7 @@ def _texts(source: Jobs, row: dict[str, Any]) -> Iterator[str]:
 
 def _emit_row(source: Jobs, row: dict[str, Any]) -> None:
     """Print a result as one JSON object, streaming its solutions: there may be millions."""
-    emit_start(row, "solutions")
+    emit_start({name: row[name] for name in row if name != "puzzle"}, "solutions")
     is_first = True
     if Ask.parse(row["ask"]).kind != "count":
         for text in _texts(source, row):

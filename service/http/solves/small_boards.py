@@ -22,12 +22,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic_core import ValidationError, to_json
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.http.posted_board import SolveBody, budget_of, posted_board
@@ -280,7 +279,8 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
         return None
     job_budget = JobBudget.of(settings, budget)
     values = map(asked.bound.solution_to_json, outcome.solutions)
-    row, solutions = answer_of(question, asked.job_id, asked.puzzle_id, job_budget, outcome, values)
+    about = question, asked.job_id, asked.puzzle_id, puzzle
+    row, solutions = answer_of(*about, job_budget, outcome, values)
     ended_at = time.time()
     told = solve_json(
         asked.job_id,
@@ -292,7 +292,6 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
         ended_at=ended_at,
         row=row,
     )
-    kept = AskedPuzzle(asked.puzzle_id, question.game, dict(puzzle))
     return Solved(
         job_id=asked.job_id,
         puzzle_id=asked.puzzle_id,
@@ -303,7 +302,7 @@ def _solve(body: bytes, seconds: float, asked_at: float, trace: dict[str, str]) 
         asked_at=asked_at,
         ended_at=ended_at,
         reply=to_json(told),
-        filed=to_json((row, solutions, kept)),
+        filed=to_json((row, solutions)),
     )
 
 
@@ -316,7 +315,5 @@ def _file(filed: Sequence[bytes]) -> None:
 
 
 def _put(lake: Lake, filed: Sequence[bytes]) -> None:
-    """Store answers and their puzzles; storing them twice does no harm."""
-    items: list[tuple[Any, Any, Any]] = [json.loads(each) for each in filed]
-    keep_asked(lake, [AskedPuzzle(*puzzle) for _, _, puzzle in items])
-    put_answers(lake, [(row, solutions) for row, solutions, _ in items])
+    """Store answers; storing them twice does no harm."""
+    put_answers(lake, [json.loads(each) for each in filed])

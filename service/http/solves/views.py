@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from functools import lru_cache
@@ -18,7 +19,6 @@ from nightgrid.archive.lake.schemas import EDITIONS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import IdReference, reference_text
-from nightgrid.archive.results.asked import find_asked
 from nightgrid.archive.skipped_files import skip_file
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
@@ -26,6 +26,7 @@ from nightgrid.service.http.solves.admission import in_same_class
 from nightgrid.service.http.solves.small_boards import Solved
 from nightgrid.service.http.solves.solve_json import solve_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
+from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import Question
 from nightgrid.solvers.registry import GAMES
 from nightgrid.workers.ondemand.results import find_row
@@ -112,15 +113,6 @@ class Views:
         wanted = read_wanted(self._lake, job_id)
         return wanted is not None and read_done(self._lake, wanted.run_id) is None
 
-    def puzzle(self, puzzle_id: str, question: Question) -> Any:
-        """Return a puzzle as its game's own value. Raises PermanentError if the lake lacks it."""
-        asked = find_asked(self._lake, puzzle_id)
-        if asked is not None:
-            value = with_words(self._lake, asked.puzzle)
-            return open_game(self._lake, question.game).puzzle_from_json(value)
-        (board,) = find_boards(self._lake, IdReference(prefix=puzzle_id))
-        return board.published.puzzle
-
     def _asked(self, job_id: str) -> tuple[Question, str, Mapping[str, Any]] | None:
         """Read the question of a job without a row; None if it has one by now."""
         wanted, ended = read_wanted(self._lake, job_id), read_ended(self._lake, job_id)
@@ -138,12 +130,19 @@ class Views:
         puzzle = None
         try:
             game = open_game(self._lake, question.game)
-            puzzle = game.puzzle_to_json(self.puzzle(puzzle_id, question))
+            puzzle = game.puzzle_to_json(self._puzzle(row, game))
         except (DamagedFileError, LakeRefusesError) as error:
             skip_file(f"the puzzle {puzzle_id}", error)
         except PermanentError:
             pass  # the lake has none
         return question, puzzle_id, puzzle
+
+    def _puzzle(self, row: Mapping[str, Any], game: Game[Any, Any]) -> Any:
+        """Return the puzzle of a row. Raises PermanentError if the lake lacks it or its words."""
+        if row["puzzle"] is not None:
+            return game.puzzle_from_json(with_words(self._lake, json.loads(row["puzzle"])))
+        (board,) = find_boards(self._lake, IdReference(prefix=row["puzzle_id"]))
+        return board.published.puzzle
 
     def _times_of(self, found: JobStatus) -> tuple[float | None, float | None]:
         with self._lock:

@@ -124,6 +124,8 @@ def test_the_path_of_a_url_is_decoded_and_a_plain_one_is_not(
     assert folder_of("file:///srv/a%20b") == Path("/srv/a b")
     assert folder_of("/srv/a%20b?#") == Path("/srv/a%20b?#")
     assert folder_of("~/lake") == Path("/srv/me/lake")
+    with pytest.raises(PermanentError, match="a user that does not exist; expected a path"):
+        folder_of("~nobody-here/lake")
     assert folder_of("lake") == tmp_path / "lake"
 
 

@@ -11,12 +11,13 @@ import pytest
 
 from nightgrid.archive.games import archive_plug, reader
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import boards_of_dates, find_boards
 from nightgrid.archive.lookup.reference import PREFIX_MIN, read_reference
-from nightgrid.archive.results.asked import AskedPuzzle, keep_asked
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
+from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.lookup.conftest import DAYS, GAMES, SAMPLE
 
@@ -147,7 +148,10 @@ def test_a_board_that_came_with_a_question_is_found_by_its_whole_id(filled, tmp_
     del value["dictionary"]
     puzzle_id = game.puzzle_id(puzzle)
     add_dictionaries(lake, words_of([puzzle]))
-    keep_asked(lake, [AskedPuzzle(puzzle_id, "letterboxed", value)])
+    told = {field.name: "" if field.type == pa.string() else 0 for field in RESULTS}
+    told |= {"puzzle_id": puzzle_id, "game": "letterboxed", "count": None}
+    rows = [told | {"puzzle": None}, told | {"puzzle": canonical_json(value)}]
+    lake.write_table("results/r.parquet", pa.Table.from_pylist(rows, RESULTS))
     (asked,) = found(lake, puzzle_id)
     assert (asked.game, asked.published.puzzle) == ("letterboxed", puzzle)
     with pytest.raises(PermanentError, match="has no puzzle"):

@@ -24,10 +24,8 @@ from nightgrid.archive.results.files import (
     RESULT_FILES,
     SOLUTION_FILES,
     merge_answers,
-    put_rows,
     ranges_where,
     result_path,
-    solution_path,
 )
 from nightgrid.archive.results.results import (
     find_results,
@@ -57,7 +55,7 @@ def row(number: int, run_id: str, **given: Any) -> dict[str, Any]:
 
 def put(lake: Lake, run_id: str, *rows: dict[str, Any]) -> None:
     ordered = sorted(rows, key=lambda found: str(found["job_id"]))
-    put_rows(lake, result_path(run_id), pa.Table.from_pylist(ordered, RESULTS))
+    lake.write_table(result_path(run_id), pa.Table.from_pylist(ordered, RESULTS))
 
 
 def put_solutions(lake: Lake, number: int, run_id: str, count: int = 2) -> None:
@@ -66,7 +64,7 @@ def put_solutions(lake: Lake, number: int, run_id: str, count: int = 2) -> None:
         {**told, "rank": rank, "solution": f"[{number}, {rank}]", "run_id": run_id}
         for rank in range(count)
     ]
-    put_rows(lake, solution_path(run_id), pa.Table.from_pylist(rows, SOLUTIONS))
+    lake.write_table(f"solutions/{run_id}.parquet", pa.Table.from_pylist(rows, SOLUTIONS))
 
 
 def nights(lake: Lake, count: int, first: int = 0) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import multiprocessing
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +22,7 @@ from nightgrid.archive.lake.schemas import CORPUS_ROWS, RESULTS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
+from nightgrid.flows.count import planner as planning
 from nightgrid.flows.count.count import work_count
 from nightgrid.flows.count.planner import Planner, plan_count
 from nightgrid.flows.count.report import CountReport
@@ -210,6 +213,28 @@ def test_an_estimate_writes_no_run(settings: Count):
     run(settings())
     after = counting.estimate_count(settings(), corpus)
     assert (after.job_count, after.answered_count, after.chunk_count) == (0, 60, 0)
+
+
+@pytest.mark.parametrize(("planned", "ends"), [([1, 2, 3, 4], True), ([1, 1, 1, 1], False)])
+def test_an_outage_that_planning_got_past_does_not_count_towards_the_next(
+    settings: Count, monkeypatch: pytest.MonkeyPatch, planned: list[int], ends: bool
+):
+    """Given failures 40 s apart, Then patience of 60 s ends a plan that gets no further."""
+    clock = SimpleNamespace(monotonic=itertools.count(0, 40).__next__, sleep=lambda _: None)
+    monkeypatch.setattr("nightgrid.workers.driver.drive.time", clock)
+    segments, left = iter(planned), iter(planned)
+
+    def fail(*_: Any) -> None:
+        if next(left, None) is not None:
+            raise TransientError("the lake is away")
+
+    monkeypatch.setattr(planning, "extend_run", fail)
+    monkeypatch.setattr(planning, "count_segments", lambda *_: next(segments))
+    count = settings()
+    corpus = counting.bring_corpus(count)
+    run_id = run_name(asked_of(count, corpus), corpus)
+    with nullcontext() if ends else pytest.raises(TransientError):
+        planning._plan(count, corpus, run_id)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from nightgrid.solvers.pips.generate.mix import PRESETS
 from tests.flows.conftest import SAMPLE
 from tests.workers.ondemand.keeping import keep, submit_without_server
 
-KINDS_MAX = 16
+KINDS_MAX = 15
 """Games of words, a ranking and a key of the service add five: dictionaries, lexicons, two tables
 of gold, keys."""
 _FOLDED = re.compile(r"[0-9a-f]{12,}|\d{4}-\d\d-\d\d|\d+|pips")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +10,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from benchmarks.chaos.lakes.nights import night_of, write_days
 from benchmarks.chaos.lakes.stepping import KilledError
 from benchmarks.tuned import retuned
-from nightgrid.archive.lake.schemas import ASKED
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.results import read_results
 from nightgrid.archive.views.catalogue import view_named
@@ -87,13 +84,6 @@ def counts_by_date(lake: Lake) -> list[dict[str, Any]]:
     return view_named("counts").read(lake, names).sort_by("puzzle_id").to_pylist()
 
 
-def age_files(lake: Lake, *folders: str) -> None:
-    """Let files be from 1970."""
-    for folder in folders:
-        for path in lake.list(folder):
-            os.utime(Path(lake.url) / path, (0, 0))
-
-
 def test_what_is_young_stays(lake: Lake) -> None:
     before = files(lake)
     now = dt.datetime.now(dt.UTC)
@@ -107,6 +97,8 @@ def test_a_dry_run_lists_what_the_call_deletes(lake: Lake) -> None:
     would = list(prune_lake(lake, dict.fromkeys(TABLES, 30.0), dry_run=True, now=LATE))
     assert files(lake) == before
     assert [old.table for old in would] == ["results", "corpora", "runs"]
+    paths = [path for old in would for path in old.paths]
+    assert len(paths) == len(set(paths))
     done = list(prune_lake(lake, {"results": 30.0, "runs": 30.0}, now=LATE))
     assert [old.to_json() for old in done][:1] == [old.to_json() for old in would][:1]
     assert not any(lake.list(path) for old in done for path in old.paths)
@@ -145,17 +137,6 @@ def test_runs_and_corpora_go_and_are_made_again(lake: Lake, tmp_path: Path) -> N
     assert read_results(lake).equals(before)
     report = count(tmp_path, "all")
     assert (report.figures.statuses, report.planned) == ({"solved": 4}, 0)
-
-
-def test_a_puzzle_of_a_question_goes_with_the_last_row_about_it(lake: Lake) -> None:
-    results = read_results(lake)
-    counted = results.filter(pc.equal(results.column("ask"), "count")).column("puzzle_id")[0]
-    listed = results.filter(pc.equal(results.column("ask"), "all")).column("puzzle_id")[0]
-    rows = [{"puzzle_id": one.as_py(), "game": "pips", "puzzle": "{}"} for one in (counted, listed)]
-    lake.write_table("asked/ondemand-1.parquet", pa.Table.from_pylist(rows, ASKED))
-    age_files(lake, "asked")
-    pruned(lake, "results")
-    assert lake.read_table("asked", ASKED).column("puzzle_id").to_pylist() == [counted.as_py()]
 
 
 def test_a_call_that_was_killed_is_ended_by_the_next(

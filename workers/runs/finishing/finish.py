@@ -140,6 +140,7 @@ def _result_tables(
     """Build result rows from answers; add their statuses and `kernel_ns` to `counts`."""
     constants = {
         **run.question.to_json(),
+        "puzzle": run.puzzle,
         "run_id": run.run_id,
         **dict(zip(BUDGET_COLUMNS, run.budget.limits.values(), strict=False)),
         "budget_solution_bytes": run.solution_bytes,
@@ -196,6 +197,8 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
         rows = sorted(by_job[job_no], key=lambda row: path_key(row["part_path"]))
         puzzle = game.from_arrays(arrays_of(jobs), 0)
         outcome = merge_outcomes(game, puzzle, run, rows)
+        solutions = list(outcome.solutions)
+        in_files = outcome.count and not solutions
         results.append(
             {
                 "job_id": rows[0]["job_id"],
@@ -208,17 +211,10 @@ def _merged(lake: Lake, run: Run, by_job: Mapping[int, list[dict[str, Any]]]) ->
                 "parts": len(rows),
                 **{name: sum(row[name] for row in rows) for name in COST_COLUMNS},
                 "table_bytes": max(row["table_bytes"] for row in rows),
-                "solutions": _inline(outcome),
+                "solutions": None if in_files else json.dumps(solutions, separators=(",", ":")),
             }
         )
     return pa.Table.from_pylist(results, ANSWER)
-
-
-def _inline(outcome: Outcome[Any]) -> str | None:
-    """Return the solutions of a divided job as JSON; null if they are in files."""
-    if outcome.count and not outcome.solutions:
-        return None
-    return json.dumps(list(outcome.solutions), separators=(",", ":"))
 
 
 def merge_outcomes(

@@ -34,7 +34,7 @@ UNFINISHED = (SPLIT, CARRIED)
 """Statuses of rows whose outcome is in other chunks."""
 BATCH_ROWS, BATCH_CHUNKS = 16_384, 64
 """Chunk results are read together up to this many rows or chunks."""
-_CONSTANT = (*QUESTION_FIELDS, "run_id", *BUDGET_COLUMNS)
+_CONSTANT = (*QUESTION_FIELDS, "puzzle", "run_id", *BUDGET_COLUMNS)
 """Columns of results with one value for the whole run."""
 ANSWER = pa.schema(
     [*(field for field in RESULTS if field.name not in _CONSTANT), PARTS.field("solutions")]

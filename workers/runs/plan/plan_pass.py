@@ -95,6 +95,8 @@ class Asking:
     """Bytes of solutions that a job may list; None: the worker's setting."""
     divide_into: int = 1
     """Parts of a small on-demand job that is over its small budget; 1: it stays whole."""
+    puzzle: str | None = None
+    """The board of an on-demand job as JSON, for its result."""
 
     @property
     def listed_bytes(self) -> int | None:

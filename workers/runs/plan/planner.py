@@ -157,6 +157,7 @@ def _asked(asking: Asking, run_id: str, puzzle_count: int) -> dict[str, Any]:
         **({} if asking.listed_bytes is None else {"solution_bytes": asking.listed_bytes}),
         "retry": asking.retry,
         **({} if asking.divide_into < 2 else {"divide_into": asking.divide_into}),
+        **({} if asking.puzzle is None else {"puzzle": asking.puzzle}),
         "puzzle_count": puzzle_count,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -84,7 +84,7 @@ def kept(lake: Lake, edition: dict[str, Any], *covers: dict[str, Any]) -> None:
     question, puzzle_id = question_of(game, MEANT), game.puzzle_id(puzzle)
     job_id = question.job_id(game.subject(puzzle))
     values = map(game.solution_to_json, covers)
-    put_answers(lake, [answer_of(question, job_id, puzzle_id, budget, outcome, values)])
+    put_answers(lake, [answer_of(question, job_id, puzzle_id, {}, budget, outcome, values)])
 
 
 def test_official_answers_are_measured_once_and_ranking_never_sees_them(filled: Lake):

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pyarrow as pa
 import pytest
 from starlette.testclient import TestClient
 
+from nightgrid.archive.ingest.puzzles import add_puzzles, puzzles_table
+from nightgrid.archive.lake.schemas import RESULTS
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.words.binding import bind_game
 from nightgrid.flows.maintenance.prune import prune_lake
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
@@ -64,7 +68,21 @@ def test_a_board_that_cannot_be_read_is_told_and_is_there_when_it_can(
     client: TestClient, at: str, lake: Lake, settings: Settings
 ) -> None:
     """Given an answer whose board is in a damaged file, Then that is told, and not remembered."""
-    (path,) = lake.list("asked")
+    game = bind_game("pips")
+    add_puzzles(
+        lake, "pips", puzzles_table(game, [game.puzzle_from_json(client.get(at).json()["puzzle"])])
+    )
+    (result,) = lake.list("results")
+    rows = lake.read_table(result, RESULTS)
+    lake.write_table(
+        result,
+        rows.set_column(
+            RESULTS.names.index("puzzle"),
+            RESULTS.field("puzzle"),
+            [pa.nulls(len(rows), pa.string())],
+        ),
+    )
+    (path,) = lake.list("puzzles")
     file = Path(lake.url) / path
     sound = file.read_bytes()
     file.write_bytes(b"")

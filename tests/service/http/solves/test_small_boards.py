@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nightgrid.archive.results.asked import find_asked
+from nightgrid.archive.results.results import find_submitted
 from nightgrid.service.http.app import create_app
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves import found, small_boards
@@ -80,7 +80,7 @@ def test_a_client_that_waits_is_answered_without_a_job(
     row = find_row(service.lake, solve["id"])
     assert row is not None
     assert row["run_id"] == f"ondemand-{solve['id']}"
-    assert find_asked(service.lake, solve["puzzle_id"]) is not None
+    assert find_submitted(service.lake, solve["puzzle_id"]) is not None
     assert quick.get(solve["links"]["picture"]).text.startswith("<svg")
 
 
