@@ -116,7 +116,7 @@ bench: $(DEV) ## measure everything again and write it into benchmarks/RESULTS.m
 	$(BIN)/python -m benchmarks.kernels.strands_archive --words $(WORDS) --write
 	$(BIN)/python -m benchmarks.kernels.strands_archive --best 10 --write
 	$(BIN)/python -m benchmarks.kernels.letterboxed_archive --write
-	$(BIN)/python -m benchmarks.kernels.tiles_moves --write
+	$(BIN)/python -m benchmarks.kernels.curves --write
 	$(BIN)/python -m benchmarks.chaos --write
 	$(BIN)/python -m benchmarks.chaos.ondemand --write
 	$(BIN)/python -m benchmarks.chaos.lakes --write
