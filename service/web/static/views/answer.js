@@ -136,7 +136,7 @@ function Facts({solve}) {
   return html`
     <${Figures} shown=${[["time", duration(answer.wall_s ?? answer.kernel_s)], ["the best has", worth(solve)]]} />
     ${details.some(([, value]) => value) && html`
-      <details class="rules"><summary>Details of the search</summary><${Figures} shown=${details} /></details>`}`;
+      <details class="details"><summary>Details of the search</summary><${Figures} shown=${details} /></details>`}`;
 }
 
 function Share({solve}) {
