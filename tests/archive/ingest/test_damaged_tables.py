@@ -23,10 +23,6 @@ from tests.flows.conftest import SAMPLE
 TABLES = {"raw": RAW, "editions": EDITIONS, "quarantine": QUARANTINE}
 
 
-class Killed(BaseException):
-    """Stands for a process that is killed."""
-
-
 @pytest.fixture
 def night(tmp_path: Path) -> Iterator[NightSettings]:
     """A night over two sound days, and one with a broken level."""
@@ -77,21 +73,3 @@ def test_a_night_makes_a_damaged_table_again(night: NightSettings, name: str, ki
     forget(path)
     assert ingest(night).quarantined == 0
     assert not skipped_files()
-
-
-def test_a_night_that_is_killed_between_leaves_nothing_lost(
-    night: NightSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ingest(night)
-    before = tables(night.lake)
-    harm(night.lake, "quarantine/pips.parquet", "truncate")
-
-    def killed(*_: object) -> str:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr("nightgrid.archive.ingest.editions.set_aside", killed)
-        with pytest.raises(Killed):
-            ingest(night)
-    ingest(night)
-    assert tables(night.lake) == before

@@ -2,11 +2,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +14,7 @@ from nightgrid.archive.ingest.editions import current_editions, editions_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
-from nightgrid.archive.ingest.raw import RawArchive, index_path
+from nightgrid.archive.ingest.raw import RawArchive
 from nightgrid.archive.lake.schemas import EDITIONS, QUARANTINE
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.payloads.published import Published
@@ -292,88 +287,6 @@ def test_killed_between_any_two_writes_and_run_again_gives_the_same_lake(
         assert left[0] > 1000, "this one was not killed"
         found = snapshot(Path(lake.url))
         assert found == expected, f"killed after {survived} of {writes} writes"
-
-
-@pytest.mark.long(
-    short="tests/archive/ingest/test_normalise.py::test_killed_between_any_two_writes_and_run_again_gives_the_same_lake"
-)
-@pytest.mark.slow
-def test_killed_for_real_at_any_moment_and_run_again_gives_the_same_lake(
-    tmp_path: Path,
-    write_archive: Callable[..., Path],
-    now: Callable[[], dt.datetime],
-    snapshot: Callable[[Path], dict[str, str]],
-) -> None:
-    dates = {f"2025-{month:02}-{n:02}": n for month in (1, 2) for n in range(1, 25)}
-    folder = write_archive("source", dates)
-    program = (
-        "import datetime as dt, sys\n"
-        "from nightgrid.archive.ingest.fetch import fetch\n"
-        "from nightgrid.archive.lake.storage import Lake\n"
-        "from nightgrid.archive.ingest.normalise import normalise\n"
-        "from nightgrid.archive.sources.folder import FolderSource\n"
-        "lake = Lake.open(sys.argv[1])\n"
-        "now = lambda: dt.datetime(2026, 1, 15, 4, 30, tzinfo=dt.UTC)\n"
-        "print('ready', flush=True)\n"
-        "fetch(lake, FolderSource(sys.argv[2]), now=now)\n"
-        "normalise(lake, batch_dates=10)\n"
-    )
-
-    def run(lake: str, killed_after_s: float | None) -> int:
-        with subprocess.Popen(
-            [sys.executable, "-c", program, lake, str(folder)],
-            cwd=Path(__file__).parents[3],
-            stdout=subprocess.PIPE,
-        ) as child:
-            assert child.stdout is not None
-            assert child.stdout.readline() == b"ready\n"
-            if killed_after_s is not None:
-                time.sleep(killed_after_s)
-                os.kill(child.pid, signal.SIGKILL)
-            return child.wait()
-
-    assert run(str(tmp_path / "whole"), None) == 0
-    expected = snapshot(tmp_path / "whole")
-    kills = 0
-    while run(str(tmp_path / "killed"), 0.02 * 3**kills) != 0:
-        kills += 1
-    assert kills >= 1
-    found = snapshot(tmp_path / "killed")
-    # One that was killed after its last write finds nothing left to do, and says so.
-    for files in (found, expected):
-        files.pop(state_path("pips"))
-    assert found == expected
-
-
-def test_the_tables_can_be_made_again_from_the_raw_payloads_alone(
-    tmp_path: Path,
-    lake: Lake,
-    write_archive: Callable[..., Path],
-    now: Callable[[], dt.datetime],
-    snapshot: Callable[[Path], dict[str, str]],
-) -> None:
-    archive = Archive(write_archive, now)
-    archive.ingest(lake, 0)
-    archive.ingest(lake, 1)
-    before = snapshot(Path(lake.url))
-    for path in ("editions/pips.parquet", "quarantine/pips.parquet", index_path("pips")):
-        lake.delete(path)
-    normalise(lake)
-    assert snapshot(Path(lake.url)) == before
-
-
-def test_many_dates_make_few_files(
-    lake: Lake, write_archive: Callable[..., Path], now: Callable[[], dt.datetime]
-) -> None:
-    folder = write_archive("source", {f"2026-01-{n:02}": n for n in range(1, 29)})
-    fetch(lake, FolderSource(folder), now=now)
-    normalise(lake, batch_dates=5)
-    tables = [path for path in lake.list("") if path.endswith(".parquet")]
-    assert [path for path in tables if not path.startswith("puzzles/")] == [
-        "editions/pips.parquet",
-        "raw/pips.parquet",
-    ]
-    assert len(tables) == 3
 
 
 def test_a_day_comes_into_its_place_among_others(

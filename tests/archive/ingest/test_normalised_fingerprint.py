@@ -13,7 +13,7 @@ from nightgrid.archive.ingest import normalise as normalising
 from nightgrid.archive.ingest.editions import editions_path, quarantine_path
 from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import NormaliseReport, normalise
-from nightgrid.archive.ingest.puzzles import puzzles_folder, readable_puzzle_ids
+from nightgrid.archive.ingest.puzzles import readable_puzzle_ids
 from nightgrid.archive.ingest.raw import RawArchive, index_path
 from nightgrid.archive.lake.schemas import EDITIONS
 from nightgrid.archive.lake.storage import Lake
@@ -78,18 +78,6 @@ def test_a_new_payload_is_normalised(fingerprinted: Lake, source: Path, now: Now
     assert not work(fingerprinted, source, now)[1]
 
 
-def lose_boards(lake: Lake) -> None:
-    for path in lake.list(puzzles_folder("strands")):
-        lake.delete(path)
-
-
-def damage_boards(lake: Lake) -> None:
-    (path,) = lake.list(puzzles_folder("strands"))
-    data = bytearray(lake.read_bytes(path))
-    data[60:200] = bytes(140)
-    lake.write_bytes(path, bytes(data))
-
-
 def lose_a_row(lake: Lake) -> None:
     table = lake.read_table(editions_path("strands"), EDITIONS)
     lake.write_table(editions_path("strands"), table.slice(1))
@@ -110,8 +98,6 @@ def lose_the_index(lake: Lake) -> None:
 @pytest.mark.parametrize(
     "harm",
     [
-        lose_boards,
-        damage_boards,
         lose_a_row,
         lose_the_table,
         lose_the_quarantine,

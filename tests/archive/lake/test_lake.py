@@ -225,13 +225,6 @@ def test_the_place_of_a_file_is_told_without_the_options_of_the_url(
     assert Lake.open(str(tmp_path)).location("gold") == str(tmp_path / "gold")
 
 
-def test_nulls_where_none_may_be_are_refused(lake: Lake) -> None:
-    row = rows("a").to_pylist()[0] | {"rule": None}
-    with pytest.raises(PermanentError, match="rule"):
-        lake.write_table("q.parquet", pa.Table.from_pylist([row], schema=QUARANTINE))
-    assert lake.list("") == []
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_lake_without_permission_is_a_permanent_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)

@@ -107,12 +107,6 @@ def solutions_in(lake: Lake, job: str, run_id: str) -> list[object]:
     return [json.loads(text) for text in texts]
 
 
-def test_results_of_an_empty_lake_are_an_empty_table(lake: Lake) -> None:
-    assert lake.read_table(RESULTS_FOLDER, RESULTS).equals(RESULTS.empty_table())
-    assert find_results(lake, ["x"]).equals(RESULTS.empty_table())
-    assert solutions_in(lake, "x", "r1") == []
-
-
 def test_of_several_endings_of_a_job_the_most_telling_counts(lake: Lake) -> None:
     failed = {"count": None, "reason": "the node budget ran out"}
     put_results(lake, "r1", result("a", status="over_budget", **failed), result("b"))
@@ -200,18 +194,6 @@ def test_an_official_solution_is_checked_against_the_stored_board(filled: Lake) 
 def times(folder: Path) -> dict[Path, int]:
     """When each file was written."""
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
-
-
-def test_gold_that_would_not_change_is_not_written(
-    filled: Lake, snapshot: Callable[[Path], dict[str, str]]
-) -> None:
-    put_results(filled, "r1", result(current_editions(filled).to_pylist()[0]["puzzle_id"]))
-    write_gold(filled, GAME)
-    before = snapshot(Path(filled.url))
-    written = times(Path(filled.url))
-    write_gold(filled, GAME)
-    assert snapshot(Path(filled.url)) == before
-    assert times(Path(filled.url)) == written, "not even with what is there"
 
 
 def test_gold_keeps_the_rows_of_other_games(filled: Lake) -> None:
