@@ -84,7 +84,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         chains: list[Chain] = []
         taken = 0
         try:
-            value, count = part_search.count(listed=ask.kind == "best")
+            value, count = part_search.count()
             for chain in islice(part_search.found(), ask.limit) if ask.limit and count else ():
                 chains.append(chain)
                 taken += self.solution_bytes(chain)

@@ -21,8 +21,7 @@ from nightgrid.solvers.letterboxed.states.growing_tables import GrowingGraph
 from nightgrid.solvers.letterboxed.states.lengths import (
     Lengths,
     Walk,
-    count_cheapest,
-    count_within,
+    count_walks,
     list_chains,
     no_lengths,
     one_word_more,
@@ -56,17 +55,11 @@ class PartSearch:
             return 0, 0, None
         return self.search.short_chains(self.at)
 
-    def count(self, *, listed: bool = False) -> tuple[int | None, int]:
-        """Count the chains that count: (value of the best, how many). Raises BudgetSpentError.
-
-        `listed`: they are listed next, which needs the graph, so that no other tables are made.
-        """
+    def count(self) -> tuple[int | None, int]:
+        """Count the chains that count: (value of the best, how many). Raises BudgetSpentError."""
         words, count, _ = self._short
         if count:
             return words, count
-        by_tables = self.search.takes_tables and self.chains != "fewest-letters"
-        if by_tables and not (listed and self.chains == "fewest-words"):
-            return self.search.count_distinct(self.at, self.chains)
         return self._count(self._explored) if self._explored else (None, 0)
 
     def _count(self, tables: GrowingGraph) -> tuple[int | None, int]:
@@ -76,17 +69,13 @@ class PartSearch:
         search.allow(tables)
         out = np.zeros(3, np.uint64)
         began = time.perf_counter_ns()
-        if isinstance(self.chains, int):
-            here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
-            high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
-            code = int(count_within(graph, self.chains, here, high, low, active, out))
-            value, table_bytes = int(out[2]), tables.bytes + 48 * states
-        else:
-            expanded = np.flatnonzero(graph.base[:states] >= 0)
-            order = expanded[np.argsort(graph.cost[expanded], kind="stable")]
-            high_, low_ = np.zeros(states, np.uint64), np.zeros(states, np.uint64)
-            code = int(count_cheapest(graph, step, order, high_, low_, out))
-            value, table_bytes = int(graph.control[LIMIT]), tables.bytes + 16 * states
+        here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
+        high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
+        # No chain has more words than LIMIT, be it words or letters.
+        most = int(graph.control[LIMIT])
+        code = int(count_walks(graph, step, most, here, high, low, active, out))
+        value = int(out[2]) if isinstance(self.chains, int) else most
+        table_bytes = tables.bytes + 48 * states
         if code == DONE and table_bytes > search.budget.table_bytes:
             code = OUT_OF_BYTES
         search.spent(code, began, int(graph.control[NODES]), 0, table_bytes)

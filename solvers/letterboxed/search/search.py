@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nightgrid.solvers.algebra import MAX_COUNT, Budget, Statistics, count_of
-from nightgrid.solvers.kernel.codes import COUNT_TOO_LARGE, DONE, OUT_OF_BYTES
+from nightgrid.solvers.algebra import Budget, Statistics
+from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.model import Model
 from nightgrid.solvers.letterboxed.rules import Chains
 from nightgrid.solvers.letterboxed.search import distinct, general
@@ -114,7 +114,8 @@ class Search:
         """
         began = time.perf_counter_ns()
         root = distinct.FirstWords(self.start[0], at.start, at.stop)
-        limits = self._limits(graphs.NO_LIMIT)
+        clock = np.array([0, 0, self.budget.stop_address], np.int64)
+        limits = distinct.Limits(self.nodes_left, self.deadline_ns, clock)
         out = np.zeros(3, np.int64)
         rows = np.empty((SHORT_ROWS, 2), np.int64)
         code = int(distinct.short_chains(root, self._step, self._masks, limits, rows, out))
@@ -130,10 +131,6 @@ class Search:
         # Found in the order of the alphabet, which a stable sort keeps.
         return words, count, chains[np.argsort(weights[chains].sum(axis=1), kind="stable")]
 
-    def _limits(self, words: int) -> distinct.Limits:
-        clock = np.array([0, 0, self.budget.stop_address], np.int64)
-        return distinct.Limits(words, self.nodes_left, self.deadline_ns, clock)
-
     def explore(
         self, at: range, chains: Chains, limit: int = graphs.NO_LIMIT
     ) -> GrowingGraph | None:
@@ -148,41 +145,6 @@ class Search:
         tables = self._tables(at, limit)
         self._explore(tables, self.step(chains))
         return tables if tables.graph.control[graphs.FOUND] else None
-
-    def count_distinct(self, at: range, chains: Chains) -> tuple[int | None, int]:
-        """Count chains by tables for all sets of letters: (words of the shortest, how many).
-
-        Raises BudgetSpentError.
-        """
-        letters = len(self.model.alphabet)
-        out = np.zeros(5, np.uint64)
-        limits = self._limits(chains if isinstance(chains, int) else graphs.NO_LIMIT)
-        began = time.perf_counter_ns()
-        code = int(
-            distinct.count_chains(
-                distinct.FirstWords(self.start[0], at.start, at.stop),
-                self.step(chains),
-                self._masks,
-                distinct.tables_for(letters),
-                limits,
-                out,
-            )
-        )
-        count = count_of(out[0], out[1])
-        if code == DONE and count > MAX_COUNT:
-            code = COUNT_TOO_LARGE
-        self.spent(code, began, int(out[3]), int(out[4]), distinct.table_bytes(letters))
-        return (int(out[2]), count) if count else (None, 0)
-
-    @property
-    def takes_tables(self) -> bool:
-        """Whether `count_distinct` supports the board."""
-        letters = len(self.model.alphabet)
-        return (
-            self.engine == "distinct"
-            and letters <= distinct.LETTERS_MAX
-            and distinct.table_bytes(letters) <= self.budget.table_bytes
-        )
 
     @property
     def nodes_left(self) -> int:

@@ -21,43 +21,29 @@ from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
 
-@search_kernel
-def count_cheapest(graph: Graph, step: Step, order: I64, high: U64, low: U64, out: U64) -> Int:
-    """Count the chains of cost LIMIT, the least there is.
-
-    `order` are the expanded states by ascending cost, `high` and `low` zeros for every state. `out`
-    gets the halves of the count.
-    """
-    low[0] = ONE
-    limit = graph.control[graphs.LIMIT]
-    total_hi = total_lo = ZERO
-    for state in order:
-        from_hi, from_lo = high[state], low[state]
-        if (from_hi | from_lo) == ZERO:
-            continue
-        lo, hi = graph.lo[state], graph.hi[state]
-        code = graphs.spend(graph, hi - lo + 1)
-        if code != DONE:
-            return code
-        at = graph.base[state] - lo
-        for word in range(lo, hi):
-            target = graph.edges[at + word]
-            reached = graph.cost[state] + graphs.word_cost(graph, state, word, step)
-            if target == graphs.COMPLETE:
-                if reached == limit:
-                    total_hi, total_lo = wide.add(total_hi, total_lo, from_hi, from_lo)
-            elif target >= 0 and graph.cost[target] == reached:
-                high[target], low[target] = wide.add(high[target], low[target], from_hi, from_lo)
-    out[0], out[1] = total_hi, total_lo
-    return COUNT_TOO_LARGE if wide.over_limit(total_hi, total_lo) else DONE
+@inlined_kernel
+def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bool:
+    """Return whether an edge may belong to a chain that counts."""
+    if target == graphs.COMPLETE:
+        if step.by_letters:
+            return (
+                graph.cost[state] + graphs.word_cost(graph, state, word, step)
+                == graph.control[graphs.LIMIT]
+            )
+        return True
+    if target < 0 or graph.base[target] < 0:
+        return False
+    if step.by_letters:
+        return graph.cost[state] + graphs.word_cost(graph, state, word, step) == graph.cost[target]
+    return True
 
 
 @search_kernel
-def count_within(
-    graph: Graph, most: Int, here: I64, high: U64,
-    low: U64, active: I32, out: U64,
+def count_walks(
+    graph: Graph, step: Step, most: Int, here: I64,
+    high: U64, low: U64, active: I32, out: U64,
 ) -> Int:  # fmt: skip
-    """Count the chains of at most `most` words.
+    """Count the chains of at most `most` words that count.
 
     Two layers of scratch: `high` and `low` (uint64[2, states], zeros), `active` (int32[2, states])
     the states of a layer, `here` (int64[states], zeros) the layer in which a state was last
@@ -76,8 +62,6 @@ def count_within(
             state = active[now, i]
             from_hi, from_lo = high[now, state], low[now, state]
             high[now, state] = low[now, state] = ZERO
-            if graph.base[state] < 0:
-                continue
             lo, hi = graph.lo[state], graph.hi[state]
             code = graphs.spend(graph, hi - lo + 1)
             if code != DONE:
@@ -85,11 +69,13 @@ def count_within(
             at = graph.base[state] - lo
             for word in range(lo, hi):
                 target = graph.edges[at + word]
+                if not leads_on(graph, state, word, target, step):
+                    continue
                 if target == graphs.COMPLETE:
                     total_hi, total_lo = wide.add(total_hi, total_lo, from_hi, from_lo)
                     if out[2] == ZERO:
                         out[2] = np.uint64(words)
-                elif target >= 0 and words < most:
+                elif words < most:
                     if here[target] != words:
                         here[target] = words
                         active[then, new] = target
@@ -167,23 +153,6 @@ def added(graph: Graph, state: Int, word: Int, step: Step) -> Int:
 def width(words: Int, lengths: Lengths) -> Int:
     """Return how many 64-bit words the lengths of so many words take."""
     return (words * lengths.longest + 64) >> 6
-
-
-@inlined_kernel
-def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bool:
-    """Return whether an edge may belong to a chain that counts."""
-    if target == graphs.COMPLETE:
-        if step.by_letters:
-            return (
-                graph.cost[state] + graphs.word_cost(graph, state, word, step)
-                == graph.control[graphs.LIMIT]
-            )
-        return True
-    if target < 0 or graph.base[target] < 0:
-        return False
-    if step.by_letters:
-        return graph.cost[state] + graphs.word_cost(graph, state, word, step) == graph.cost[target]
-    return True
 
 
 @search_kernel
