@@ -41,8 +41,6 @@ class ReasonCode(enum.StrEnum):
     """The board is larger than the solver takes, whatever the budget."""
     FIXED_TABLE_FULL = "fixed_table_full", "a table of fixed size in the solver ran full"
     """A table of fixed size ran full in the search, whatever the budget."""
-    UNPROVEN = "unproven", "the search found no answer, which proves nothing"
-    """An incomplete search ended without an answer."""
     INVALID_PUZZLE = "invalid_puzzle", "the puzzle breaks a rule of its game"
     REFUSED = "refused", "the game does not answer this question about this puzzle"
     DEFERRED = "deferred", "not worked: the chunk's time was up"

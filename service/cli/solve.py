@@ -233,20 +233,17 @@ class _Solve:
         """Find a largest set of chains without shared words."""
         from nightgrid.service.games.letterboxed.chain_sets import disjoint_set
 
-        outcome, bounds = disjoint_set(self.game, self.puzzle, self.budget)
+        outcome, of = disjoint_set(self.game, self.puzzle, self.budget)
         if self.json:
             answer = outcome_json(self.game, Ask(kind="all"), outcome)
-            emit(head_json(self.found, self.puzzle) | answer | bounds)
+            emit(head_json(self.found, self.puzzle) | answer | {"of": of})
             return outcome.status, outcome.solutions
         if not outcome.solutions:
             say_unsolved(self.found.game, self.puzzle)
             say_failure(outcome)
             return outcome.status, ()
-        at_most, of = bounds["at_most"], bounds["of"]
-        proven = outcome.status is Status.SOLVED
-        largest = "no set is larger" if proven else f"no set has more than {at_most:,}"
         chains = plural(len(outcome.solutions), "chain")
-        say(f"{chains} of {of:,} share no word; {largest}. Found in {cost_text(outcome)}:")
+        say(f"{chains} of {of:,} share no word; no set is larger. Found in {cost_text(outcome)}:")
         shown = view(self.found.game)
         say_best(shown, self.puzzle, outcome.solutions[:SOLUTIONS_SHOWN])
         if len(outcome.solutions) > SOLUTIONS_SHOWN:

@@ -21,33 +21,24 @@ CHAINS_MAX = 100_000
 
 def disjoint_set(
     game: Game[Puzzle, Chain], puzzle: Puzzle, budget: Budget
-) -> tuple[Outcome[Chain], dict[str, int | None]]:
+) -> tuple[Outcome[Chain], int | None]:
     """Find a largest set of chains that share no word; a board without chains is an answer.
 
-    Returns it with the number of chains that it is chosen `of`, and the `at_most` that may be in
-    one; None where that is not known.
+    Returns it with the number of chains that it is chosen from, None where that is not known.
+    Raises PermanentError where chains have three words or more.
     """
-    unknown: dict[str, int | None] = {"at_most": None, "of": None}
     every = game.solve(puzzle, Ask(kind="all", limit=CHAINS_MAX), None, budget)
     if every.status is not Status.SOLVED:
-        return every, unknown
+        return every, None
     if every.truncated:
         reason = (
             f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
             "--rule words=N and --rule min_length=N leave fewer"
         )
         code = ReasonCode.CAPACITY
-        return Outcome(status=Status.OVER_BUDGET, reason_code=code, reason=reason), unknown
+        return Outcome(status=Status.OVER_BUDGET, reason_code=code, reason=reason), None
     begun_ns = time.perf_counter_ns()
-    best = disjoint_chains(every.solutions, budget)
+    best = disjoint_chains(every.solutions)
     took = Statistics(kernel_ns=time.perf_counter_ns() - begun_ns)
-    outcome = replace(
-        every,
-        status=Status.SOLVED if best.proven else Status.OVER_BUDGET,
-        count=len(best.chains),
-        solutions=best.chains,
-        statistics=every.statistics + took,
-        reason_code=None if best.proven else ReasonCode.UNPROVEN,
-        reason="" if best.proven else "the budget ran out before the set was proven largest",
-    )
-    return outcome, {"at_most": best.bound, "of": len(every.solutions)}
+    outcome = replace(every, count=len(best), solutions=best, statistics=every.statistics + took)
+    return outcome, len(every.solutions)
