@@ -6,15 +6,11 @@ not.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
-
-NOTICE_S = 4.0
-"""A request without an answer for this long is reported as an outage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +21,7 @@ class Outage:
     """Its name for people, without a password."""
     why: str
     until_s: float | None
-    """Deadline for giving up, in seconds of the monotonic clock; None: never."""
+    """Deadline for giving up, in seconds of the monotonic clock; None: it is not known."""
 
 
 class Listener(Protocol):
@@ -53,7 +49,7 @@ def notifying(listener: Listener) -> Iterator[None]:
 
 
 def report_outage(what: str, why: object, left_s: float | None) -> None:
-    """Report that something does not answer and is retried for `left_s`; None: forever."""
+    """Report that something does not answer and is retried for `left_s`, if known."""
     until_s = None if left_s is None else time.monotonic() + left_s
     # Some libraries end messages with a full stop; here they are part of a sentence.
     text = " ".join(str(why).split()).rstrip(".")
@@ -74,20 +70,3 @@ def closing_outage(what: str) -> Iterator[None]:
         yield
     finally:
         end_outage(what, answers=False)
-
-
-@contextmanager
-def reporting_slow_request(what: str, left_s: float) -> Iterator[None]:
-    """Report a request without an answer after NOTICE_S; `left_s` is measured from the start."""
-    if not _listeners:
-        yield
-        return
-    timer = threading.Timer(
-        NOTICE_S, report_outage, (what, f"no answer for {NOTICE_S:g} s", left_s - NOTICE_S)
-    )
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -65,7 +65,6 @@ OPERATORS = tuple(
 """Those whose bugs look like those of people. Left out is what no test of behaviour can notice:
 `is` in the place of `==`, and `|` between types."""
 MODULES: dict[str, tuple[str, ...]] = {
-    "archive/sources/redirects.py": ("archive/sources/test_redirects.py",),
     "archive/sources/folder.py": (
         "archive/sources/test_folder.py",
         "archive/ingest/test_seen_files.py",

@@ -88,8 +88,6 @@ class ArchivePlug:
     endpoint: str | None = None
     """Path of the game's payloads on a host that publishes several games; None for a game that is
     not published day by day."""
-    page: str | None = None
-    """Path of the game's page on such a host, if the page has the payload of the day."""
     ranked: bool = False
     """Whether to look up official solutions among those of `best(k)`."""
     observed: bool = False

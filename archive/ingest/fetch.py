@@ -89,8 +89,7 @@ def fetch(
     settled = set() if source.local else {*latest.column("date").to_pylist(), *raw.absent}
     received = _received(latest)
     failures_in_a_row = 0
-    dates = source.dates(first, last)
-    for i, date in enumerate(dates):
+    for date in source.dates(first, last):
         seen = date in settled
         recent = date > today - dt.timedelta(days=refresh_days)
         if seen and not (recent or date in unsettled):
@@ -101,7 +100,6 @@ def fetch(
             report.failed.append(FetchFailure(date, "", NOT_ASKED, message, transient=True))
             continue
         report.asked.append(date)
-        source.dates_left = min(len(dates) - i, GIVE_UP_AFTER_FAILURES - failures_in_a_row)
         url, validators = received.get(date, ("", None))
         # "Unchanged" from one source says nothing about payloads from another one.
         if url != source.url(date) or (source.local and date in unsettled):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -81,8 +80,6 @@ class Source(Protocol):
     """Its name in reports."""
     local: bool
     """True if requests cost nothing, so that every run requests every date again."""
-    dates_left: int
-    """How many dates, including the next one, would be tried if none of them were answered."""
 
     def skipped(self) -> list[str]:
         """List the names that are not dated payloads, sorted; skip hidden ones."""
@@ -108,20 +105,15 @@ def open_source(
     politeness: Politeness | None = None,
     *,
     game: str = DEFAULT_GAME,
-    redirect_hosts: Sequence[str] = (),
 ) -> Source:
     """Open a base URL (http or https), or a folder or file with an archive of payloads.
 
     `address`/DATE.json is a payload; if `address` is just a host, the game's path there is added.
-    An address that ends like the game's page is that page, with one payload. Redirects are followed
-    to the host of the URL and to `redirect_hosts`, each HOST or HOST:PORT.
 
-    Raises PermanentError if it is neither, for a URL of a game that is not published, and for an
-    invalid redirect host.
+    Raises PermanentError if it is neither, and for a URL of a game that is not published.
     """
     if "://" in address:
         # A folder needs no HTTP library, nor does a process that fetches nothing.
-        from nightgrid.archive.sources.page import PageSource
         from nightgrid.archive.sources.web import HttpSource, Politeness
 
         plug = archive_plug(game)
@@ -132,15 +124,7 @@ def open_source(
             )
         if _HOST_ALONE.fullmatch(address):
             address = address.rstrip("/") + plug.endpoint
-        if plug.page is not None and address.rstrip("/").endswith(plug.page):
-            return PageSource(address, politeness or Politeness(), redirect_hosts=redirect_hosts)
-        return HttpSource(address, politeness or Politeness(), redirect_hosts=redirect_hosts)
+        return HttpSource(address, politeness or Politeness())
     from nightgrid.archive.sources.folder import FolderSource
 
-    if redirect_hosts:
-        # A folder never redirects, but a mistyped host is still an error.
-        from nightgrid.archive.sources.redirects import named_host
-
-        for host in redirect_hosts:
-            named_host(host)
     return FolderSource(address, game)

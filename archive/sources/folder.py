@@ -36,7 +36,6 @@ class FolderSource:
     """
 
     local = True
-    dates_left = 1
 
     def __init__(self, place: str | Path, game: str | None = None) -> None:
         """Open a folder or a file.

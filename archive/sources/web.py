@@ -6,7 +6,7 @@ import datetime as dt
 import email.utils
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import httpx
@@ -15,12 +15,6 @@ import tenacity
 from nightgrid.archive import outages
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.archive.sources.proxies import named_proxy
-from nightgrid.archive.sources.redirects import (
-    RedirectError,
-    check_redirect,
-    named_host,
-    place_of,
-)
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.sentences import plural, without_credentials
 
@@ -72,24 +66,20 @@ class HttpSource:
     """
 
     local = False
-    dates_left = 1
 
     def __init__(
         self,
         base_url: str,
         politeness: Politeness,
         *,
-        redirect_hosts: Sequence[str] = (),
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Open a base URL without sending a request.
 
-        Raises PermanentError if it is not a plain http or https URL, and for an invalid redirect
-        host.
+        Raises PermanentError if it is not a plain http or https URL.
         """
         self._base = _check_base(base_url)
-        self._redirect_hosts = tuple(map(named_host, redirect_hosts))
         self._politeness = politeness
         self._sleep = sleep
         self._clock = clock
@@ -147,22 +137,7 @@ class HttpSource:
         """Log why the last request is retried."""
         signal = state.outcome.exception() if state.outcome else None
         why = signal.answer.message if isinstance(signal, _TryAgain) else "it does not answer"
-        outages.report_outage(
-            self.name, why, self._left_s(state.attempt_number, state.upcoming_sleep)
-        )
-
-    def _left_s(self, attempts_made: int, next_wait_s: float = 0.0) -> float:
-        """Return how long it may take to give the source up, if requests fail at once."""
-        polite = self._politeness
-        waits = [
-            max(min(2 * polite.backoff_s * 2**i, polite.backoff_max_s), polite.interval_s)
-            for i in range(polite.attempts - 1)
-        ]
-        return (
-            next_wait_s
-            + sum(waits[attempts_made:])
-            + (self.dates_left - 1) * (sum(waits) + polite.interval_s)
-        )
+        outages.report_outage(self.name, why, None)
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         signal = state.outcome.exception() if state.outcome else None
@@ -180,20 +155,14 @@ class HttpSource:
             headers["If-None-Match"] = validators.etag
         if validators and validators.last_modified:
             headers["If-Modified-Since"] = validators.last_modified
-        slow = outages.reporting_slow_request(
-            self.name, self._politeness.timeout_s * self.dates_left * self._politeness.attempts
-        )
         try:
-            with slow:
-                return self._followed(url, headers)
+            return self._followed(url, headers)
         except httpx.TransportError as error:
             why = f"{_reason(error)}{named_proxy(url)}"
             answer = failed(url, "network", f"the request failed: {why}")
             if isinstance(error, httpx.UnsupportedProtocol):
                 return answer
             raise _TryAgain(replace(answer, transient=True)) from error
-        except RedirectError as error:
-            return failed(url, "redirects", str(error))
         except OSError as error:
             answer = failed(url, "network", f"the request failed: {_reason(error)}")
             raise _TryAgain(replace(answer, transient=True)) from error
@@ -201,9 +170,10 @@ class HttpSource:
             return failed(url, "bad-response", f"the response cannot be used: {_reason(error)}")
 
     def _followed(self, url: str, headers: dict[str, str]) -> Answer:
-        """Request a URL, and follow its redirects as far as allowed.
+        """Request a URL, and follow its redirects on its own host; none leaves https.
 
-        Raises RedirectError for others, and httpx's errors.
+        A redirecting source chooses what this machine requests next: it must not have contents of
+        other hosts stored as its payloads. Raises httpx's errors.
         """
         source = target = httpx.URL(url)
         for _ in range(self._politeness.max_redirects + 1):
@@ -213,8 +183,12 @@ class HttpSource:
                     final = None if target == source else str(target)
                     return replace(self._read(url, response), final_url=final)
                 before, target = target, target.join(response.headers["Location"])
-                check_redirect(before, target, (place_of(source), *self._redirect_hosts))
-        raise RedirectError(f"more than {self._politeness.max_redirects} redirects")
+            is_allowed = target.netloc == source.netloc and not target.userinfo
+            if not is_allowed or target.scheme not in (before.scheme, "https"):
+                to = f"{target.scheme}://{target.netloc.decode()}"
+                message = f"a redirect leads to {to!r:.80}; name it if that is the source"
+                return failed(url, "redirects", message)
+        return failed(url, "redirects", f"more than {self._politeness.max_redirects} redirects")
 
     def _read(self, url: str, response: httpx.Response) -> Answer:
         status = response.status_code

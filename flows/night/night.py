@@ -130,7 +130,7 @@ def check_sources(night: NightSettings, watch: Watch) -> None:
     """
     for game in night.games:
         try:
-            open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts).close()
+            open_source(game.source, game=game.game).close()
         except PermanentError as error:
             if len(night.games) == 1:
                 raise

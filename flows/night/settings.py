@@ -56,8 +56,6 @@ class NightGame:
     """Last date wanted; None: the last that the source has, for HTTP today in UTC."""
     refresh_days: int = REFRESH_DAYS
     """Days for which known dates are requested again."""
-    redirect_hosts: tuple[str, ...] = ()
-    """Hosts, HOST or HOST:PORT, to which an HTTP source may redirect, besides its own."""
 
     def __post_init__(self) -> None:
         if not self.source:

@@ -68,7 +68,7 @@ def fetch(night: NightSettings, game: NightGame, report: GameReport) -> GameRepo
 
     Raises PermanentError for an invalid source.
     """
-    source = open_source(game.source, game=game.game, redirect_hosts=game.redirect_hosts)
+    source = open_source(game.source, game=game.game)
     try:
         found = _with_sound_tables(
             night.lake,

@@ -53,7 +53,7 @@ def nightly_flow(
     """Run a night: fetch, normalise, plan, solve, aggregate and report each game.
 
     A game is an object with `source` and optionally `game`, `asks`, `rules`, `lexicon`, `since`,
-    `until`, `refresh_days` and `redirect_hosts`. Settings of the workers come from NIGHTGRID_* in
+    `until` and `refresh_days`. Settings of the workers come from NIGHTGRID_* in
     the environment. Fails at the end if a game failed; a night that is stopped is `Cancelled`.
     """
     night = NightSettings(

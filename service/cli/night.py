@@ -80,14 +80,6 @@ SourceGame = Annotated[
         f"{DEFAULT_GAME}.",
     ),
 ]
-RedirectHosts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--redirect-host",
-        metavar="HOST[:PORT]",
-        help="Another host to which a URL may redirect; may be repeated.",
-    ),
-]
 Asks = Annotated[
     list[Ask] | None,
     typer.Option(
@@ -108,7 +100,6 @@ def nightly(
     until: Until = None,
     refresh_days: RefreshDays = None,
     game: SourceGame = None,
-    redirect_host: RedirectHosts = None,
     ask: Asks = None,
     rule: RuleTexts = None,
     lexicon: Lexicon = None,
@@ -145,7 +136,6 @@ def nightly(
         since=since,
         until=until,
         refresh_days=refresh_days,
-        redirect_hosts=tuple(redirect_host or ()),
     )
     from nightgrid.flows.night.settings import NightSettings
 

@@ -8,7 +8,6 @@ import typer
 
 from nightgrid.service.cli.night import (
     Asks,
-    RedirectHosts,
     RefreshDays,
     SourceGame,
     Sources,
@@ -33,7 +32,6 @@ def schedule(
     ] = None,
     refresh_days: RefreshDays = None,
     game: SourceGame = None,
-    redirect_host: RedirectHosts = None,
     ask: Asks = None,
     rule: RuleTexts = None,
     lexicon: Lexicon = None,
@@ -54,10 +52,9 @@ def schedule(
         read_rules(rule, lexicon),
         ask,
         refresh_days=refresh_days,
-        redirect_hosts=tuple(redirect_host or ()),
     )
     for one in games:
-        open_source(one.source, game=one.game, redirect_hosts=one.redirect_hosts).close()
+        open_source(one.source, game=one.game).close()
     night = NightSettings(games=games, retry=retry, **run_options(lake, None, inline=False))
     from nightgrid.flows.prefect.schedule import EVERY_NIGHT, serve
 

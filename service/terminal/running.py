@@ -58,7 +58,7 @@ class OutageNotes:
 
 def sentence(outage: Outage, now_s: float) -> str:
     """Describe what does not answer, why, and how long it is retried."""
-    tried = "retrying until it answers"
+    tried = "retrying"
     if outage.until_s is not None:
         left_s = max(0.0, outage.until_s - now_s)
         tried = f"retrying for at most another {left_s:.0f} s" if left_s else "retrying once more"

@@ -27,7 +27,6 @@ class LetterBoxedArchivePlug(ArchivePlug):
     has; `dictionary_id` names the board's own words in the table of dictionaries, "" for a board
     without; `size` is the number of letters."""
     endpoint = "/svc/letter-boxed/v1"
-    page = "/puzzles/letter-boxed"
     observed = True
     corpus_options = ("sides", "letters", "vowels")
 

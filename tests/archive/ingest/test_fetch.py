@@ -40,9 +40,6 @@ class Endpoint:
     def __init__(self) -> None:
         self.answers: dict[dt.date, Answer] = {}
         self.asked: list[tuple[dt.date, Validators | None]] = []
-        self.dates_left = 0
-        self.left: list[int] = []
-        """Dates that were left to ask for, at each that was asked for."""
 
     def url(self, date: dt.date) -> str:
         return f"https://endpoint/{date}.json"
@@ -54,7 +51,6 @@ class Endpoint:
 
     def fetch(self, date: dt.date, validators: Validators | None) -> Answer:
         self.asked.append((date, validators))
-        self.left.append(self.dates_left)
         answer = self.answers.get(date, Answer(kind=AnswerKind.ABSENT, url="", http_status=404))
         return replace(answer, url=self.url(date))
 
@@ -262,7 +258,6 @@ def test_a_source_that_keeps_failing_is_left_alone_and_every_date_reported(
         endpoint.fails(day(number))
     report = fetch(lake, endpoint, first=day(1), last=day(14), now=now)
     assert len(endpoint.asked) == GIVE_UP_AFTER_FAILURES
-    assert endpoint.left == [*range(GIVE_UP_AFTER_FAILURES, 0, -1)]
     assert [f.date for f in report.failed] == [day(n) for n in range(1, 15)]
     assert {f.rule for f in report.failed[GIVE_UP_AFTER_FAILURES:]} == {"not-asked"}
     assert all(failure.transient for failure in report.failed)

@@ -16,7 +16,7 @@ WHAT = "the Redis server at 127.0.0.1:9"
     [
         (12.4, "retrying for at most another 12 s"),
         (-1.0, "retrying once more"),
-        (None, "retrying until it answers"),
+        (None, "retrying"),
     ],
 )
 def test_an_outage_says_what_why_and_for_how_long(left_s: float | None, words: str) -> None:
