@@ -105,7 +105,9 @@ def generate(
     seed = plug.sample_seed if seed is None else seed
     if days > (dt.date.max - start).days + 1:
         raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
-    payloads, levels = plug.payloads(level or (), start, days, seed, wanted)
+    payloads, levels = plug.payloads(
+        level or (), start, days, seed, **({"wanted": wanted} if wanted else {})
+    )
     if out is None:
         for payload in payloads:
             say(json_line(payload))

@@ -95,7 +95,7 @@ def test_its_boards_are_told_drawn_and_solved(tmp_path: Path, nightgrid: Run) ->
 
 def test_its_options_are_options_of_the_commands(nightgrid: Run) -> None:
     out = " ".join(nightgrid("solve", "--help").stdout.split())
-    assert "Coins: most_coins=N: most coins that may be taken." in out
+    assert "Rules of Coins, for --rule: most_coins=N most coins that may be taken." in out
     assert "letterboxed, tiles or coins" in out
 
 

@@ -12,7 +12,6 @@ from nightgrid.service.games.plug import (
     OptionError,
     Payload,
     ServicePlug,
-    Wanted,
     dated,
     whole_number,
 )
@@ -83,7 +82,6 @@ class LetterBoxedServicePlug(ServicePlug):
         start: dt.date,
         days: int,
         seed: int,
-        wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
         """Generate one board a day, with its dictionary and the best chain."""
         from nightgrid.archive.games.letterboxed.payload import LEVELS

@@ -14,7 +14,6 @@ from nightgrid.service.games.plug import (
     Payload,
     Said,
     ServicePlug,
-    Wanted,
     dated,
     whole_number,
 )
@@ -141,7 +140,6 @@ class StrandsServicePlug(ServicePlug):
         start: dt.date,
         days: int,
         seed: int,
-        wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
         """Generate one board a day, from the themes in turn."""
         from nightgrid.archive.games.strands.payload import LEVELS

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from nightgrid.service.games.plug import GameOption, Payload, ServicePlug, Wanted
+from nightgrid.service.games.plug import GameOption, Payload, ServicePlug
 
 BOARDS_A_SEED = 2**32
 """Stride of seeds: boards of different --seed values are independent."""
@@ -35,7 +35,6 @@ class TilesServicePlug(ServicePlug):
         start: dt.date,  # noqa: ARG002 - and no date
         days: int,
         seed: int,
-        wanted: Wanted | None = None,  # noqa: ARG002 - there is one level
     ) -> tuple[Iterator[Payload], list[str]]:
         """Generate boards in the page's format; they have numbers instead of dates."""
         from nightgrid.solvers.tiles.generate import Form, generate, to_page

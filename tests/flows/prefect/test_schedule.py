@@ -88,7 +88,7 @@ def test_a_schedule_runs_its_night_and_outlives_the_process(
 
     assert len(results(settings)) == 3
     page = settings.lake.read_bytes(REPORT_PATH).decode()
-    assert page.count('<figure class="plate">') == 3
+    assert page.count('<figure class="plate"') == 3
     (deployment,) = [one for one in ask(prefect, "deployments") if one["name"] == "nightly"]
     (schedule,) = deployment["schedules"]
     assert schedule["schedule"]["cron"] == "15 3 * * *"

@@ -69,7 +69,7 @@ def test_a_spangram_of_several_words_is_written_apart_where_it_is_explained(
 
 def test_a_board_without_covers_says_so(invoke: Invoke, write: Write):
     code, told, _ = invoke("solve", write(board("XXXX XXXX", 1).to_json()), "--rank")
-    assert (code, told.splitlines()[-1]) == (2, "No cover was found to rank.")
+    assert (code, "No cover was found to rank." in told.splitlines()) == (2, True)
 
 
 def test_other_rules_and_unknown_numbers_of_words_are_refused(invoke: Invoke, write: Write):
