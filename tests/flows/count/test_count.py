@@ -20,7 +20,6 @@ from benchmarks.tuned import tuned_settings
 from nightgrid.archive.games.generator_spec import make_boards, read_generator_spec
 from nightgrid.archive.lake.schemas import CORPUS_ROWS, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.views.sql import ask
 from nightgrid.flows.count import count as counting
 from nightgrid.flows.count import planner as planning
 from nightgrid.flows.count.count import work_count
@@ -110,30 +109,6 @@ def test_what_a_game_does_not_answer_is_refused_before_its_corpus_is_made(
     assert not (tmp_path / "lake" / "corpora").exists()
 
 
-def asked(settings: CountSettings, report: CountReport) -> list[tuple[Any, ...]]:
-    tables = ask(settings.lake, report.query()).tables
-    return [tuple(row.values()) for table in tables for row in table.to_pylist()]
-
-
-def test_the_question_that_a_report_suggests_has_its_answer(settings: Count, tmp_path: Path):
-    report = run(settings())
-    found = asked(settings(), report)
-    assert len(found) == 10
-    assert found[0][-2:] == (report.figures.largest_puzzle, report.figures.largest_count)
-    assert report.to_json()["query"] == report.query()
-    with_known = run(settings("pips:n=70,mix=hard,seed=4"))
-    assert (with_known.planned, with_known.already_known) == (10, 60)
-    assert with_known.figures.jobs == 70, "figures are those of the corpus, not of the last run"
-    found = asked(settings(), with_known)
-    assert len({row[:-1] for row in found}) == len(found) == 10
-    (made,) = make_boards(read_generator_spec("pips:n=1"), 0, 1)
-    payloads = tmp_path / "it's payloads"
-    payloads.mkdir()
-    (payloads / "a.json").write_text(json.dumps(game("pips").puzzle_to_json(made.puzzle)))
-    ((source, number, *_),) = asked(settings(), run(settings(str(payloads), game="pips")))
-    assert (source, number) == ("a.json", 0)
-
-
 def test_a_broken_file_of_a_corpus_is_named_once(settings: Count, tmp_path: Path):
     (made,) = make_boards(read_generator_spec("pips:n=1"), 0, 1)
     payloads = tmp_path / "payloads"
@@ -200,19 +175,6 @@ def test_a_cancelled_count_goes_on_only_when_told_to(settings: Count):
     with pytest.raises(StoppedError, match="the same command with --resume continues"):
         run(settings())
     assert run(settings(resume=True)).figures.statuses == {"solved": 60}
-
-
-def test_an_estimate_writes_no_run(settings: Count):
-    corpus = counting.bring_corpus(settings())
-    estimate = counting.estimate_count(settings(), corpus)
-    assert (estimate.job_count, estimate.answered_count) == (60, 0)
-    assert estimate.cost_s > 0
-    costs = [job["seconds"] for job in estimate.largest]
-    assert costs == sorted(costs, reverse=True)
-    assert settings().lake.list("runs") == []
-    run(settings())
-    after = counting.estimate_count(settings(), corpus)
-    assert (after.job_count, after.answered_count, after.chunk_count) == (0, 60, 0)
 
 
 @pytest.mark.parametrize(("planned", "ends"), [([1, 2, 3, 4], True), ([1, 1, 1, 1], False)])

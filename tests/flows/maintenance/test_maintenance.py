@@ -16,7 +16,6 @@ from benchmarks.tuned import tuned_settings
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.schemas import RESULTS, SCHEMA_VERSION, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.flows.count.settings import CountSettings
 from nightgrid.flows.maintenance.check import KINDS, Finding, Mend, check_lake_files, kind_of
 from nightgrid.flows.maintenance.repair import repair_lake
@@ -145,27 +144,6 @@ def test_harmed_answers_are_made_again_by_the_next_runs(
     run_count(count_of(lake), prefect=False)
     assert everything(lake) == before
     assert findings(lake) == []
-
-
-@pytest.mark.parametrize("kind", ["unlink", "truncate"])
-@pytest.mark.parametrize("job", ["night", "count"])
-def test_a_night_and_a_count_make_harmed_results_again(
-    lake: Lake, worked: tuple[Path, Path], kind: str, job: str
-) -> None:
-    """Given results that came to harm, When a night or count plans, Then it writes them again."""
-    before = answers(lake)
-    for path in lake.list("results"):
-        harm(lake, path, kind)
-    if job == "night":
-        report = work_night(night_of(lake, worked[1])).games[0]
-        assert report.poison == 0
-        run_count(count_of(lake), prefect=False)
-    else:
-        figures = run_count(count_of(lake), prefect=False).figures
-        assert figures.statuses == {"solved": 4}
-        work_night(night_of(lake, worked[1]))
-    assert answers(lake) == before
-    forget(*skipped_files())
 
 
 @pytest.mark.parametrize("survived", range(0, 16, 3))

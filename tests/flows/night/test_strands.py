@@ -71,18 +71,6 @@ def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words:
     assert "ranks" in report.paths
 
 
-def test_a_second_night_works_only_what_other_rules_ask(
-    boards: Path, night: Night, words: str
-) -> None:
-    run_one(night(boards, game="strands", lexicon=words))
-    again = run_one(night(boards, game="strands", lexicon=words))
-    assert (again.planned, again.already_known) == (0, DAYS)
-    other = night(boards, game="strands", lexicon=words, rules="words=any")
-    report = run_one(other)
-    assert (report.planned, report.already_known, report.ask) == (DAYS, 0, "best(10)")
-    assert "words=any" in report.rules
-
-
 def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
     boards: Path, night: Night, words: str
 ) -> None:

@@ -232,29 +232,6 @@ def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
     assert "\x1b" not in log
 
 
-@pytest.mark.parametrize(
-    ("spec", "trouble"),
-    [
-        ("pips:n=5,mix=loose,dominoes=11-12,rows=4", "generator spec 'pips:n=5,dominoes=11-12"),
-        ("tiles:n=5 --ask best(2)", "best(2) is not for Tiles"),
-        ("strands:n=5 --rule fewest_letters=yes", "fewest_letters is for Letter Boxed"),
-        ("letterboxed:n=5 --lexicon none.txt", "word list none.txt: No such file"),
-        ("pips --lexicon none.txt", "--lexicon is for Strands and Letter Boxed"),
-    ],
-)
-def test_what_cannot_be_asked_is_told_before_anything_starts(
-    invoke: Invoke, write: Callable[..., str], spec: str, trouble: str
-):
-    Path("pips").mkdir()
-    write(payload(easy=PAIR), "pips/a.json")
-    code, out, err = invoke("count", *spec.split())
-    assert (code, out) == (3, "")
-    assert err.startswith("nightgrid: ")
-    assert err.count("\n") == 1
-    assert trouble in err
-    assert not Path("lake").exists()
-
-
 def test_a_game_without_counts_is_asked_for_the_first_solution(invoke: Invoke):
     code, out, _ = invoke("count", "tiles:n=3,tiles=6,layers=2,seed=1", *PLAIN, "--json")
     assert code == 0

@@ -10,12 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from nightgrid.archive.games.letterboxed.payload import read_payload
-from nightgrid.archive.payloads.published import Published
 from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.options.game_rules import GameRules
-from nightgrid.solvers.letterboxed.check import check_chain
-from nightgrid.solvers.letterboxed.rules import Rules
 from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.generate import to_page
 from nightgrid.solvers.tiles.puzzle import Puzzle as TilesPuzzle
@@ -118,12 +114,6 @@ def test_disjoint_chains_share_no_word(invoke: Invoke, board: str) -> None:
     assert (code, "only found among chains of at most two" in err) == (3, True)
 
 
-def test_a_search_that_finds_nothing_says_so(invoke: Invoke, write: Write) -> None:
-    stuck = write({"sides": ["AB", "CD"], "dictionary": ["ACA"]})
-    code, out, _ = invoke("solve", stuck, "--disjoint")
-    assert (code, "No solution exists: proven in" in out.splitlines()[-1]) == (2, True)
-
-
 def test_picture_is_written_beside_the_answer(invoke: Invoke, board: str, tmp_path: Path) -> None:
     for options in (("solve", board), ("solve", board, "--disjoint"), ("solve", board, "--count")):
         picture = tmp_path / "board.svg"
@@ -133,22 +123,6 @@ def test_picture_is_written_beside_the_answer(invoke: Invoke, board: str, tmp_pa
         ]
         assert tags.count("path") >= 5
         picture.unlink()
-
-
-def test_official_answers_of_the_sample_are_the_best(invoke: Invoke) -> None:
-    import datetime as dt
-
-    boards = set()
-    for path in sorted(SAMPLES["letterboxed"].iterdir()):
-        (found,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
-        assert isinstance(found, Published)
-        check_chain(found.puzzle, Rules(), found.solution)
-        assert answer(invoke, "solve", str(path))["value"] == len(found.solution.words) == 2
-        boards.add(found.puzzle.puzzle_id)
-    assert len(boards) == 5
-    code, out, _ = invoke("show", str(SAMPLE), "--solution")
-    assert code == 0
-    assert "Official solution:" in out
 
 
 def test_generated_boards_have_the_published_form(invoke: Invoke, write: Write) -> None:
@@ -192,31 +166,6 @@ def test_generated_tiles_have_numbers_for_names(invoke: Invoke, tmp_path: Path) 
     assert boards[0] != boards[1]
     assert {len(tile["layers"]) for board in boards for tile in board} == {3}
     assert answer(invoke, "solve", rows[0]["path"])["status"] == "solved"
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("solve --sides AB,C --game pips", "it excludes Pips"),
-        ("solve {board} --rule words=given", "words is 'given'; expected a number or fewest"),
-        ("solve {board} --rule words=0", "words is 0; expected 1 to 1000000 words"),
-        ("solve {board} --rule words=2 --rule fewest_letters=yes", "words and fewest_letters excl"),
-        ("solve {board} --rule crossing=yes --rule teleports=no", "crossing is for Strands; this"),
-        ("solve {board} --disjoint --count", "--count and --disjoint exclude one another"),
-        ("solve {tiles} --count", "count is not for Tiles, whose solutions are neither counted"),
-        ("submit {tiles} --ask all", "all is not for Tiles"),
-        ("generate --game tiles --level easy", "--level is for Pips; this is Tiles"),
-    ],
-)
-def test_wrong_options_are_one_line_and_exit_3(
-    invoke: Invoke, write: Write, board: str, words: str, says: str
-) -> None:
-    tiles = write(TILES, "tiles.json")
-    code, _, err = invoke(*words.format(board=board, tiles=tiles).split())
-    assert says in err
-    assert err.startswith("nightgrid: ")
-    assert err.count("\n") == 1
-    assert code == 3
 
 
 def test_options_of_several_games_go_to_those_that_have_them() -> None:

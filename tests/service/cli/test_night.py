@@ -245,19 +245,6 @@ def test_folder_with_sub_folders_is_a_night_of_several_games(invoke: Invoke, sev
     assert [(r["game"], r["already_known"]) for r in reports] == [("pips", 3), ("letterboxed", 1)]
 
 
-def test_source_of_one_game_that_fails_leaves_the_others_done(
-    invoke: Invoke, several: Path, tmp_path: Path
-) -> None:
-    sources = ("--source", f"pips={tmp_path / 'nowhere'}")
-    sources += ("--source", f"letterboxed={several / 'letterboxed'}")
-    code, out, err = invoke("nightly", *sources, "--lake", "lake", *PLAIN, "--json")
-    assert code == 1
-    pips, letterboxed = (json.loads(line) for line in out.splitlines())
-    assert pips["source_failed"] is True
-    assert letterboxed["solved"] == 1
-    assert "nightgrid: pips: " in err
-
-
 def night_of(source: Path, invoke: Invoke, *more: str) -> tuple[int, str, str]:
     return invoke("nightly", "--source", str(source), "--lake", "lake", *PLAIN, *more)
 
@@ -299,16 +286,6 @@ def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_mended
         assert "pips: 3 in quarantine\n  2026-01-01 (2026-01-01.json): not-json: " in out
 
 
-def test_what_cannot_be_read_is_not_called_fetched(invoke: Invoke, source: Path) -> None:
-    (source / "2026-01-04.json").mkdir()
-    (source / "2026-01-05.json").symlink_to("gone")
-    code, out, err = night_of(source, invoke)
-    assert code == 0
-    assert "pips: 3 fetched, 2 not fetched, " in out
-    for name in ("2026-01-04.json is not a file", "2026-01-05.json is a link to a missing file"):
-        assert name in err
-
-
 def test_names_that_are_no_dates_are_told_in_one_line(invoke: Invoke, source: Path) -> None:
     for name in ("2026-01-11 copy.json", "20260132.json", "README.md", ".hidden"):
         (source / name).write_text("{}")
@@ -340,45 +317,3 @@ def test_a_long_list_ends_with_the_command_that_has_all_of_it(
     assert more == f"  and 2 more: nightgrid list quarantine --game pips --lake {tmp_path}/lake"
     code, out, _ = invoke(*command.split()[1:], "--json")
     assert (code, len(out.splitlines())) == (0, 12)
-
-
-def test_every_name_that_a_small_night_prints_leads_somewhere(invoke: Invoke, source: Path) -> None:
-    (source / "2026-01-02.json").write_text("[}")
-    stuck = payload(easy=STUCK) | {"printDate": "2026-01-03"}
-    (source / "2026-01-03.json").write_text(json.dumps(stuck))
-    code, out, _ = night_of(source, invoke)
-    assert code == 5
-    (name,) = re.findall(r"^  (pips/\S+): ", out, re.MULTILINE)
-    code, out, _ = invoke("show", name, "--json", "--lake", "lake")
-    shown = json.loads(out)
-    assert (code, shown["date"], shown["level"]) == (0, "2026-01-03", "easy")
-    code, out, _ = invoke("solve", shown["puzzle_id"][:12], "--lake", "lake")
-    assert (code, "No solution exists: proven in " in out) == (2, True)
-    code, out, _ = invoke("submit", name, "--count", "--lake", "lake")
-    job, told = out.split()
-    assert (code, told) == (0, name), "the night has answered it: no server is needed"
-    for asked in (job, name, shown["puzzle_id"]):
-        code, out, _ = invoke("result", asked, "--json", "--lake", "lake")
-        assert (code, json.loads(out)["job_id"]) == (2, job)
-    code, out, _ = invoke("list", "results", "--status", "unsolvable", "--json", "--lake", "lake")
-    assert (json.loads(out)["puzzle"], json.loads(out)["job_id"]) == (name, job)
-    code, out, _ = invoke(
-        "list", "quarantine", "--from", "2026-01-02", "--to", "2026-01-02", "--json"
-    )
-    fault = json.loads(out)
-    assert invoke("show", fault["source"])[0] == 3
-
-
-def test_a_night_names_the_official_words_that_its_list_lacks(
-    invoke: Invoke, tmp_path: Path
-) -> None:
-    (tmp_path / "words.txt").write_text("apple\n")
-    (tmp_path / "strands").mkdir()
-    shutil.copy(SAMPLES["strands"] / "2026-01-01.json", tmp_path / "strands")
-    code, out, _ = night_of(tmp_path, invoke, "--game", "strands", "--lexicon", "words.txt")
-    assert code == 5
-    (line,) = [text for text in out.splitlines() if text.startswith("  strands/2026-01-01/daily")]
-    assert "the official words WEATHERREPORT, " in line
-    assert "are not in the word list; --lexicon FILE names another one" in line
-    _, out, _ = invoke("list", "results", "--json")
-    assert "the official words WEATHERREPORT, " in json.loads(out)["hint"]

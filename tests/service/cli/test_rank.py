@@ -12,12 +12,10 @@ import pytest
 
 from nightgrid.archive.games.strands.ranking import vocabularies
 from nightgrid.archive.games.strands.ranking.meant import MeantGame
-from nightgrid.archive.games.strands.ranking.plugged import ALONE
 from nightgrid.archive.games.strands.ranking.ranker import Ranker
 from nightgrid.archive.games.strands.ranking.weights import NAME, fitted_weights
 from nightgrid.archive.lake.schemas import RANK_ACCURACY
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.service.terminal.console import sentence_of
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -73,18 +71,6 @@ def test_a_night_ranks_and_the_command_has_nothing_left(
     assert "2026-01" in out
 
 
-def test_a_night_says_what_ranked_and_that_models_took_no_part(
-    invoke: Invoke, source: Path, tmp_path: Path
-):
-    code, out, err = invoke(
-        "nightly", "--source", str(source), "--game", "strands", "--ask", "first", "--rank",
-        "--no-prefect", "--lake", str(tmp_path / "lake"), "--inline",
-    )  # fmt: skip
-    assert code == 0, err
-    assert f", 2 ranked by {NAME}-alone, " in out.splitlines()[0]
-    assert f"\n{sentence_of(ALONE)}\n" in out
-
-
 def test_programs_read_codes_of_misses_and_people_phrases(
     invoke: Invoke, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -125,10 +111,3 @@ def test_what_a_night_ranked_is_the_answer_of_a_submit_and_another_clue_another_
     other.write_text(json.dumps(json.loads(payload.read_text()) | {"clue": "Another one"}))
     code, _, err = invoke("submit", str(other), "--rank", *lake, "--wait", "0")
     assert (code, "no server answers" in err) == (1, True)
-
-
-def test_a_board_of_another_game_is_refused(invoke: Invoke, tmp_path: Path):
-    pips = min((SAMPLE.parent / "pips").glob("*.json"))
-    code, _, err = invoke("submit", str(pips), "--rank", "--lake", str(tmp_path / "lake"))
-    assert code == 3
-    assert "meant(K) is for Strands" in err

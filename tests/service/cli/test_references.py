@@ -107,12 +107,6 @@ def test_a_file_of_that_name_goes_before_a_reference(
         assert len(json.loads(out)["puzzle"]["dominoes"]) == size
 
 
-def test_a_level_that_a_file_lacks_is_called_a_level(invoke: Invoke) -> None:
-    file = str(SAMPLES["pips"] / "2026-01-01.json")
-    sentence = f"no level harder in {file}; expected one of easy, medium, hard"
-    assert invoke("solve", file, "--level", "harder") == (3, "", f"nightgrid: {sentence}\n")
-
-
 def test_folders_are_solved_in_order_whatever_games_they_hold(
     invoke: Invoke, worked: Path, write: Write, tmp_path: Path
 ) -> None:
@@ -207,25 +201,3 @@ def test_an_unsolvable_board_of_strands_names_the_words_that_its_list_lacks(
     words = write("apple\n", "words.txt")
     code, out, _ = invoke("solve", bare, "--lexicon", words, "--json")
     assert (code, "hint" in json.loads(out)) == (2, False)
-
-
-@pytest.mark.parametrize(
-    ("word", "meant"),
-    [
-        ("Pips", "; a puzzle of a lake is GAME/DATE or GAME/DATE/LEVEL"),
-        (
-            "TAP,ERD,NIL,YCO",
-            "; a puzzle of a lake is GAME/DATE or GAME/DATE/LEVEL",
-        ),
-        ("board.json", ""),
-        ("folder/board", ""),
-    ],
-)
-def test_an_argument_that_is_no_file_says_what_else_it_may_be(
-    invoke: Invoke, word: str, meant: str
-) -> None:
-    assert invoke("solve", word) == (
-        3,
-        "",
-        f"nightgrid: cannot read {word!r}: No such file or directory{meant}\n",
-    )

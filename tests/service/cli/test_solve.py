@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -255,28 +253,6 @@ def test_an_answer_that_cannot_be_written_is_a_failure(write: Write, tmp_path: P
     )
     said = b"nightgrid: standard output is closed; expected a file, a pipe or a terminal\n"
     assert (done.returncode, done.stderr) == (1, said)
-
-
-def test_interrupt_ends_the_program_without_a_traceback(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "nightgrid.service.cli.app", "show", "-"],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        env=environment(),
-    ) as process:
-        assert process.stderr is not None
-        status = Path(f"/proc/{process.pid}/wchan")
-        deadline = time.monotonic() + 30
-        # Until it waits for its input.
-        while "pipe" not in (status.read_text() if status.exists() else "pipe"):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        err = process.stderr.read()
-        assert process.wait(60) == 130
-        assert b"Traceback" not in err
 
 
 def test_show_draws_the_board_and_the_payloads_own_solution(invoke: Invoke, write: Write) -> None:

@@ -18,7 +18,6 @@ from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.games.strands.view import draw
 from nightgrid.service.options.game_rules import read_rules
-from nightgrid.service.terminal import progress
 from nightgrid.solvers.algebra import MEANT, Ask, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.game import StrandsGame
@@ -202,32 +201,6 @@ def test_count_draws_the_best_one(invoke: Invoke, asked: list[Asked], words: str
     assert [str(one.ask) for one in asked] == ["count", "best(1)"]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("solve {pips} --rule crossing=yes", "crossing is for Strands; this is Pips"),
-        ("solve {strands} --rule words=99", "words is 99; expected 0 to 48"),
-        ("solve {strands} --rule spangram=perhaps", "spangram is 'perhaps'; expected required, o"),
-        ("solve {strands} --rule compound_parts=5", "compound_parts is 5; expected 1 to 4"),
-        ("solve {strands} --rule part_zipf=nan", "part_zipf is nan; expected 0 to 10"),
-        ("solve {strands} --rule compound_decades=-1", "compound_decades is -1.0; expected 0 to 1"),
-        ("nightly --source x --game strands --rule words=6", "words is 6; expected any or given"),
-    ],
-)
-def test_wrong_options_are_one_line_and_exit_3(
-    invoke: Invoke, tmp_path: Path, words: str, says: str
-) -> None:
-    pips = SAMPLES["pips"] / "2026-01-01.json"
-    line = words.format(pips=pips, strands=SAMPLE).split()
-    if line[0] == "solve" and str(pips) in line:
-        line += ["--level", "easy"]
-    code, _, err = invoke(*line)
-    assert code == 3
-    assert says in err
-    assert err.startswith("nightgrid: ")
-    assert err.count("\n") == 1
-
-
 def test_show_draws_letters_and_the_official_cover(invoke: Invoke) -> None:
     code, out, err = invoke("show", str(SAMPLE), "--solution")
     assert (code, err) == (0, "")
@@ -273,27 +246,6 @@ def test_contradiction_says_how_to_solve_the_board_alone(invoke: Invoke, write: 
     code, _, err = invoke("show", write(value))
     assert code == 3
     assert "remove spangram, themeWords, themeCoords, spangramCoords to solve the board" in err
-
-
-def test_bar_over_spangrams_appears_only_when_a_solve_takes_long(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class Solver:
-        name = "strands"
-        on_progress: Callable[[int, int], None] | None = None
-
-    now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr("nightgrid.solvers.warming.is_compiled", lambda _: True)
-    solver = Solver()
-    with progress.solving_shown(solver):
-        assert solver.on_progress is not None
-        for done in range(100):
-            now[0] += 0.625
-            solver.on_progress(done, 100)
-    assert solver.on_progress is None
-    shown = capsys.readouterr().err.splitlines()
-    assert shown == ["47 of 100 spangrams", "95 of 100 spangrams"]
 
 
 def test_spangrams_are_counted_while_covers_are_listed(words: str) -> None:

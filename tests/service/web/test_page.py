@@ -135,18 +135,6 @@ def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: s
 
 
 @BESIDE
-def test_a_fault_of_a_payload_is_shown_on_its_cell(opened: Opened) -> None:
-    page = opened("/?paste=")
-    page.locator("#payload").fill(json.dumps({"hard": BROKEN}))
-    wrong = page.locator("[data-at='0,0']")
-    expect(wrong).to_have_attribute("aria-invalid", "true")
-    expect(wrong).to_have_attribute("aria-label", re.compile("stands twice"))
-    expect(page.locator(".faults code")).to_have_text("/puzzle/hard/regions/0/indices/1")
-    page.get_by_role("button", name="edit it by hand").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Draw a board of Pips")
-
-
-@BESIDE
 def test_all_faults_of_a_payload_are_shown_at_once(opened: Opened) -> None:
     page = opened("/?paste=")
     cells = [[0, 0], [0, 0], [0, 1]]
@@ -363,28 +351,6 @@ def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
     )
 
 
-@BESIDE
-def test_a_solve_that_another_client_wants_is_left_and_not_said_to_be_cancelled(
-    opened: Opened,
-) -> None:
-    page = opened("/?paste=")
-    page.locator("#payload").fill(large())
-    expect(page.get_by_text("The board is well formed.")).to_be_visible()
-    solve(page)
-    expect(page.locator(".running .verdict")).to_have_text("Solving")
-    asked = page.request.get(f"/v1/solves/{page.url.partition('?solve=')[2]}").json()
-    body = {"puzzle": asked["puzzle"], "ask": asked["ask"]}
-    answer = page.request.post("/v1/solves", data=body)
-    assert answer.status == 202, answer.text()
-    same = answer.json()
-    assert same["id"] == asked["id"]
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.locator(".verdict")).to_contain_text("another client wants it")
-    assert page.request.get(same["links"]["self"]).json()["state"] == "running"
-    ended = page.request.delete(same["links"]["self"]).json()
-    assert ended["state"] == "cancelled"
-
-
 def without_days(route: Any) -> None:
     """Answer as a lake without boards does."""
     route.fulfill(json={"dates": [], "next": None})
@@ -406,30 +372,6 @@ def test_an_empty_lake_shows_an_example_that_can_be_solved(opened: Opened) -> No
     page.get_by_role("button", name="Edit the last board").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Draw a board of Pips")
     expect(page.get_by_text("The board is well formed.")).to_be_visible()
-
-
-@BESIDE
-@pytest.mark.parametrize("game", ["Strands", "Letter Boxed", "Tiles"])
-def test_a_game_without_days_shows_its_example(opened: Opened, game: str) -> None:
-    page = opened("/static/icon.svg")
-    page.route("**/v1/puzzles/*?*", without_days)
-    page.goto("/")
-    page.get_by_role("button", name=game, exact=True).click()
-    expect(page).to_have_url(re.compile(r"\?example=(strands|letterboxed|tiles)$"))
-    expect(page.get_by_role("heading", level=1)).to_have_text("An example")
-    expect(board(page)).to_be_visible()
-    expect(page.get_by_role("button", name="Solve", exact=True)).to_be_enabled()
-
-
-@BESIDE
-def test_the_best_chain_of_words_is_so_many_words(opened: Opened) -> None:
-    page = opened("/?example=letterboxed")
-    solve(page)
-    expect(page.locator(".result")).to_contain_text(re.compile(r"solutions? of \d words"))
-    page.get_by_text("Best", exact=True).click()
-    solve(page)
-    worth = page.locator(".facts div").filter(has_text="the best has")
-    expect(worth).to_have_text(re.compile(r"\d+ words$"))
 
 
 def told(*events: tuple[int, str, dict[str, Any]]) -> str:
@@ -668,48 +610,6 @@ def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -
     expect(ranked.get_by_text("zipf +6.7, diagonal \N{MINUS SIGN}0.3")).to_be_visible()
     expect(ranked.get_by_text("100 covers ranked by meant-12-alone")).to_be_visible()
     expect(ranked.get_by_text("the models are not installed")).to_be_visible()
-
-
-@BESIDE
-def test_a_ranking_that_is_worked_can_be_stopped(opened: Opened) -> None:
-    """Given a ranking of which no worker takes notice, When stopped, Then the page says so."""
-    page = opened("/?board=strands/2026-01-01/daily")
-    made, left = meant("queued"), meant("cancelled", reason="cancelled by its client")
-    asked: list[str] = []
-
-    def answer(route: Route) -> None:
-        asked.append(route.request.method)
-        if route.request.url.endswith("/events"):
-            body = f"id: 1\nevent: state\ndata: {json.dumps(made)}\n\n"
-            if "DELETE" in asked:
-                body = f"id: 2\nevent: end\ndata: {json.dumps(left)}\n\n"
-            route.fulfill(content_type="text/event-stream", body=body)
-        elif route.request.method == "DELETE":
-            route.fulfill(json=left)
-        else:
-            route.fulfill(json=made, status=202)
-
-    page.route("**/v1/solves**", answer)
-    page.route("**/v1/solves/**", answer)
-    page.get_by_role("button", name="which cover was meant?").click()
-    page.get_by_role("button", name="stop ranking").click()
-    expect(page.get_by_text("cancelled by its client")).to_be_visible()
-    expect(page.get_by_role("button", name="stop ranking")).to_have_count(0)
-
-
-@BESIDE
-def test_the_queue_says_that_workers_are_starting(opened: Opened) -> None:
-    page = opened("/")
-    queue = EXAMPLES["queue"] | {"state": "starting", "workers": []}
-    page.route("**/v1/queue", lambda route: route.fulfill(json=queue))
-    expect(page.get_by_role("region", name="Queue").get_by_text("starting")).to_be_visible()
-    solved = EXAMPLES["get_solve"]
-    waiting = solved | {"state": "queued", "place": 5, "answer": None}
-    page.route("**/events", lambda route: route.fulfill(body="", content_type="text/event-stream"))
-    page.route("**/v1/solves", lambda route: route.fulfill(status=202, json=waiting))
-    solve(page)
-    expect(page.locator(".running .verdict")).to_have_text("Waiting until the workers are ready")
-    expect(page.locator(".running")).to_contain_text("compile their kernels")
 
 
 @BESIDE

@@ -190,21 +190,6 @@ def test_the_best_are_kept_in_order_whether_a_job_was_divided_or_not(lake, setti
         assert mine == [(rank, [last - rank]) for rank in range(5)]
 
 
-def test_a_run_divided_ahead_says_what_one_divided_on_the_way_says(
-    lake, settings, tmp_path, monkeypatch
-):
-    boards = toy.boards(5, {3: toy.LARGE})
-    with monkeypatch.context() as patch:
-        divide_all(patch, 16)
-        run_id = plan(lake, boards)
-    assert run_id == plan(Lake.open(str(tmp_path / "other")), boards)
-    run = open_run(lake, run_id)
-    assert (run.job_count, run.segments[0].chunk_rows) == (5, (1,) * (4 + 16))
-    summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
-    assert (summary.statuses, summary.chunks_total) == ({"solved": 5}, 20)
-    assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
-
-
 def test_a_new_driver_does_only_the_rest(lake, settings, tmp_path):
     boards = toy.boards(400)
     run_id = plan(lake, boards)

@@ -12,17 +12,14 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words import binding as games
 from nightgrid.archive.words import lexicons
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.archive.words.lexicons import lake_path
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.canonical import canonical_json
-from nightgrid.solvers.question import question_of
 from nightgrid.workers.chunks.solve import solve_chunk
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.finishing.finish import finish_run
 from nightgrid.workers.runs.manifest import open_run
 from tests.workers.conftest import divide_all, quick_settings
-from tests.workers.ondemand.keeping import keep, result, submit_without_server
 from tests.workers.planning import plan_run
 
 pytestmark = pytest.mark.usefixtures("real_games")
@@ -135,23 +132,3 @@ def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, w
     assert scores == sorted(scores, reverse=True)
     expected = game.solve(puzzle, best).solutions
     assert covers == [game.solution_to_json(cover) for cover in expected]
-
-
-def test_a_job_brings_its_rules_and_its_words_along(tmp_path, published, words, monkeypatch):
-    settings = quick_settings(tmp_path)
-    lake = Lake.open(settings.lake)
-    game = bind_game("strands", RULES, words)
-    puzzle, best = published[0].puzzle, Ask(kind="best", limit=2)
-    submit = submit_without_server(lake, settings)
-    job = submit(puzzle, best, game="strands", rules=RULES, lexicon=game.lexicon)
-    assert job == question_of(game, best).job_id(puzzle.puzzle_id)
-    assert lake.exists(lake_path(game.lexicon_id))
-    # Another machine, which has never seen these words, works it.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
-    monkeypatch.setattr(lexicons, "_opened", {})
-    monkeypatch.setattr(games, "_open", {})
-    keep(lake, settings)
-    answer = result(lake, job)
-    assert (answer["rules"], answer["lexicon_id"]) == (game.rules, game.lexicon_id)
-    expected = game.solve(puzzle, best).solutions
-    assert answer["solutions"] == [game.solution_to_json(cover) for cover in expected]

@@ -63,14 +63,6 @@ def test_a_keeper_alone_waits_for_no_kernels(
     assert "a keeper on" in capsys.readouterr().err
 
 
-def test_a_server_url_that_cannot_be_read_is_one_sentence(
-    invoke: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://127.0.0.1:99999")
-    code, _, err = invoke("worker")
-    assert (code, "NIGHTGRID_REDIS_URL cannot be read" in err) == (3, True)
-
-
 def test_a_part_of_a_cluster_starts_no_server(
     invoke: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

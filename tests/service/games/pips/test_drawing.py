@@ -59,28 +59,6 @@ def test_solution_shows_dominoes_on_regions_and_constraints() -> None:
     assert expected == drawn(RING, RING_SOLUTION)
 
 
-def test_ragged_outline_has_no_walls_outside_and_no_trailing_spaces() -> None:
-    puzzle = Puzzle(
-        regions=(
-            region("greater", (5, 9), (6, 8), (6, 9), target=9),
-            region("sum", (6, 7), target=0),
-            region("equals", (7, 7), (8, 7)),
-        ),
-        dominoes=((0, 1), (6, 6), (2, 2)),
-    )
-    expected = """\
-            ┌>9───┐
-            │     │
-┌0────┬─────┘     │
-│     │           │
-├=────┼───────────┘
-│     │
-│     │
-│     │
-└─────┘"""
-    assert expected == drawn(puzzle)
-
-
 def test_long_pips_and_targets_widen_all_columns() -> None:
     puzzle = Puzzle(
         regions=(region("sum", (0, 0), (1, 0), target=1234), region("empty", (0, 1), (1, 1))),
