@@ -64,6 +64,8 @@ class Bounds:
     seconds: float = SECONDS
     memory_bytes: int = MEMORY_BYTES
     """Bytes of DuckDB, and as many of data read from the lake."""
+    are_options: bool = True
+    """Whether who asks may raise the limits, with options of a command."""
     _deadline: float = field(init=False)
     _held_bytes: int = field(init=False, default=0)
 
@@ -102,14 +104,14 @@ class Bounds:
 
     def too_long(self) -> QueryError:
         """Return the error for a query that ran out of time."""
-        return QueryError(f"the query took more than {self.seconds:g} s; --seconds allows more")
+        more = "; --seconds allows more" if self.are_options else ""
+        return QueryError(f"the query took more than {self.seconds:g} s{more}")
 
     def too_large(self) -> QueryError:
         """Return the error for a query that ran out of memory."""
-        return QueryError(
-            f"the query takes more than {self.memory_bytes / 2**20:,.0f} MB of memory; name fewer "
-            "columns, or allow more with --memory-mb"
-        )
+        more = ", or allow more with --memory-mb" if self.are_options else ""
+        megabytes = f"{self.memory_bytes / 2**20:,.0f} MB of memory"
+        return QueryError(f"the query takes more than {megabytes}; name fewer columns{more}")
 
     def held(self, table: pa.Table) -> None:
         """Count data read from the lake. Raises QueryError over a limit."""

@@ -42,7 +42,7 @@ BUDGET_S = 10.0
 BUDGET = Budget(seconds=BUDGET_S)
 COUNT = Ask(kind="count")
 WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-WIDE, HIGH, EDGE = 460, 260, 46
+WIDE, HIGH, EDGE, RIGHT = 480, 260, 54, 34
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +72,14 @@ def solved(size: int, asked: Iterable[tuple[Any, Any, Ask]]) -> Point:
 
 def hard_pips() -> Curve:
     """Count boards of the mix `hard` with more and more dominoes."""
-    for dominoes in (4, 6, 8, 10, 12, 14, 16, 18, 20, 22):
-        yield solved(dominoes, _pips(HARD, dominoes, 40))
+    for dominoes in (4, 6, 8, 10, 12, 14, 16, 18, 20):
+        yield solved(dominoes, _pips(HARD, dominoes, 30))
 
 
 def loose_pips() -> Curve:
     """Count boards with four rows and few constraints."""
     for dominoes in (4, 6, 8, 10, 12, 14):
-        yield solved(dominoes, _pips(LOOSE, dominoes, 6))
+        yield solved(dominoes, _pips(LOOSE, dominoes, 5))
 
 
 def _pips(mix: Any, dominoes: int, boards: int) -> Iterator[tuple[Any, Any, Ask]]:
@@ -212,7 +212,7 @@ def drawing(title: str, axis: str, curve: Sequence[tuple[float, Sequence[float]]
     low, high = math.floor(math.log10(min(ys))), math.ceil(math.log10(max(ys)))
 
     def at(size: float, second: float) -> str:
-        x = EDGE + (WIDE - EDGE - 16) * (math.log10(size) - left) / (right - left)
+        x = EDGE + (WIDE - EDGE - RIGHT) * (math.log10(size) - left) / (right - left)
         y = HIGH - EDGE - (HIGH - EDGE - 34) * (math.log10(max(second, 1e-7)) - low) / (high - low)
         return f"{x:.1f},{y:.1f}"
 
@@ -227,7 +227,7 @@ def drawing(title: str, axis: str, curve: Sequence[tuple[float, Sequence[float]]
     ]
     for decade in range(low, high + 1):
         x, y = at(min(xs), 10.0**decade).split(",")
-        parts.append(f'<path d="M{x} {y}H{WIDE - 16}" stroke="#dbd8e2"/>')
+        parts.append(f'<path d="M{x} {y}H{WIDE - RIGHT}" stroke="#dbd8e2"/>')
         parts.append(
             f'<text x="{EDGE - 6}" y="{float(y) + 4}" text-anchor="end">{_s(decade)}</text>'
         )
@@ -257,7 +257,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--boards", type=int, default=200_000, help="boards that workers count")
+    parser.add_argument("--boards", type=int, default=100_000, help="boards that workers count")
     add_write(parser)
     options = parser.parse_args()
     section = Section(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -105,9 +105,8 @@ def generate(
     seed = plug.sample_seed if seed is None else seed
     if days > (dt.date.max - start).days + 1:
         raise PermanentError(f"{days} days from {start} on reach beyond {dt.date.max}")
-    payloads, levels = plug.payloads(
-        level or (), start, days, seed, **({"wanted": wanted} if wanted else {})
-    )
+    options: dict[str, Any] = {"wanted": wanted} if wanted else {}
+    payloads, levels = plug.payloads(level or (), start, days, seed, **options)
     if out is None:
         for payload in payloads:
             say(json_line(payload))

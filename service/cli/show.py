@@ -6,7 +6,7 @@ each revision, and `--revision` and `--diff` show them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -68,11 +68,12 @@ def show(
 
     A lake keeps every revision of a puzzle: see --revision and --diff.
     """
-    from nightgrid.service.options.reading import ReadItem, read_sources
+    from nightgrid.service.options.reading import read_sources
 
     check_picture(svg)
+    named = files or [], level or (), game, sides, lake
     if diff:
-        for name, boards in _editions(files or [], level or (), game, sides, lake):
+        for name, boards in _editions(*named):
             _say_changes(name, boards, json=json)
         return Exit.OK
 
@@ -101,16 +102,7 @@ def show(
             say("The payload gives no solution.")
         return Exit.OK
 
-    if revision is None:
-        sources = read_sources(files or [], level or (), game, sides, lake)
-    else:
-        sources = iter(
-            [
-                ReadItem(source=name, game=board.game, item=board.published)
-                for name, boards in _editions(files or [], level or (), game, sides, lake)
-                for board in [_revision(name, boards, revision)]
-            ]
-        )
+    sources = read_sources(*named) if revision is None else _revisions(revision, _editions(*named))
     return each_puzzle(one_picture(sources, svg), draw, json=json)
 
 
@@ -147,11 +139,15 @@ def _editions(
         yield from editions.items()
 
 
-def _revision(name: str, boards: Sequence[Board], number: int) -> Board:
-    if number > len(boards):
-        has = plural(len(boards), "revision")
-        raise PermanentError(f"{name} has {has}; --revision is {number}")
-    return boards[number - 1]
+def _revisions(number: int, editions: Iterable[tuple[str, list[Board]]]) -> Iterator[ReadItem]:
+    from nightgrid.service.options.reading import ReadItem
+
+    for name, boards in editions:
+        if number > len(boards):
+            has = plural(len(boards), "revision")
+            raise PermanentError(f"{name} has {has}; --revision is {number}")
+        board = boards[number - 1]
+        yield ReadItem(source=name, game=board.game, item=board.published)
 
 
 def _say_changes(name: str, boards: Sequence[Board], *, json: bool) -> None:

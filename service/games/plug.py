@@ -119,16 +119,11 @@ class ServicePlug:
         return ()
 
     def payloads(
-        self,
-        levels: Sequence[str],
-        start: dt.date,
-        days: int,
-        seed: int,
-        wanted: Wanted | None = None,
+        self, levels: Sequence[str], start: dt.date, days: int, seed: int
     ) -> tuple[Iterator[Payload], list[str]]:
         """Yield random payloads of some levels, by default the usual ones, with names.
 
-        Only a game with levels supports `wanted`.
+        A game with levels also takes `wanted`, a Wanted.
 
         Raises PermanentError for an unknown level.
         """

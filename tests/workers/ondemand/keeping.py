@@ -55,7 +55,7 @@ def submit_without_server(lake: Lake, settings: Settings) -> Callable[..., str]:
         lexicon: Lexicon | None = None,
         **more: Any,
     ) -> str:
-        bound = bind_game(game, rules, lexicon or lexicon_for(game, own_words=False), ask=ask)
+        bound = bind_game(game, rules, lexicon or lexicon_for(game, own_words=True), ask=ask)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(submitting, "wake_keeper", lambda *_: None)
             return submitting.submit(lake, bound, puzzle, ask, settings, **more)
