@@ -39,6 +39,10 @@ def test_an_address_of_nothing_is_told_once(opened: Opened, place: str, told: st
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text(told)
     assert alert.inner_text().count(told) == 1
+    if place.startswith("/?solve="):
+        # The newest board, beside which one can go on.
+        expect(page.locator("svg.board")).to_be_visible()
+        return
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing to show")
     expect(page.get_by_role("region", name="Board", exact=True)).to_contain_text("Choose a day")
     page.get_by_role("button", name="Strands", exact=True).click()
