@@ -28,6 +28,11 @@ function onKey(event) {
 const titleFor = (game, board) =>
   [[game && titleOf(game), board?.title, board?.level].filter(Boolean).join(", "), "nightgrid"].filter(Boolean).join(" · ");
 
+const takeKey = () => {
+  set({keyWanted: false, problem: null});
+  arrive();
+};
+
 function App() {
   const {game, keyWanted, said, board, play} = useSession();
   useEffect(() => {
@@ -50,7 +55,7 @@ function App() {
     <a class="skip" href="#board">Skip to the board</a>
     <${Header} />
     <main class="page">
-      ${keyWanted && html`<${KeyForm} />`}
+      ${keyWanted && html`<${KeyForm} then=${takeKey} />`}
       <${Choose} />
       <${Stage} />
       ${play && board ? html`<${PlayPanel} key=${board.title + board.level} />` : html`<${Answer} />`}

@@ -1,6 +1,7 @@
 // The lake: its boards in a table, a box for SQL, and the runs.
-import {html, render, useEffect, useRef, useState} from "../html.js";
+import {html, render, useEffect, useState} from "../html.js";
 import {applyTheme} from "../theme.js";
+import {Tabs} from "../views/tabs.js";
 import {Boards} from "./boards.js";
 import {Query} from "./query.js";
 import {Runs} from "./runs.js";
@@ -17,7 +18,6 @@ const read = () => {
 function App() {
   const [place, see] = useState(read());
   const [turn, again] = useState(0);
-  const list = useRef(null);
   useEffect(() => {
     const look = () => see(read());
     addEventListener("popstate", look);
@@ -28,15 +28,6 @@ function App() {
     history[instead ? "replaceState" : "pushState"](null, "", `?${new URLSearchParams(pairs)}`);
     see(next);
   };
-  const step = (event) => {
-    const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-    if (!by) return;
-    event.preventDefault();
-    const at = TABS.findIndex(([name]) => name === place.tab);
-    const [next] = TABS[(at + by + TABS.length) % TABS.length];
-    go({tab: next});
-    list.current.querySelector(`#tab-${next}`).focus();
-  };
   const [, title, View] = TABS.find(([name]) => name === place.tab);
   useEffect(() => { document.title = `${title} · nightgrid`; }, [title]);
   return html`
@@ -44,12 +35,8 @@ function App() {
     <main class="browse">
       <${Key} then=${() => again(turn + 1)} />
       <h1>The lake</h1>
-      <div class="ways" role="tablist" aria-label="What of the lake" ref=${list} onKeyDown=${step}>
-        ${TABS.map(([name, told]) => html`
-          <button key=${name} id=${`tab-${name}`} type="button" role="tab" aria-controls="panel" aria-selected=${name === place.tab}
-            tabIndex=${name === place.tab ? 0 : -1} onClick=${() => go({tab: name})}>${told}</button>`)}
-      </div>
-      <div class="panel" id="panel" role="tabpanel" aria-labelledby=${`tab-${place.tab}`}>
+      <${Tabs} label="What of the lake" tabs=${TABS} chosen=${place.tab} choose=${(tab) => go({tab})} panel="panel" />
+      <div class="panel" id="panel" role="tabpanel" aria-labelledby=${`panel-${place.tab}`}>
         <${View} key=${`${place.tab}-${turn}`} place=${place} go=${go} />
       </div>
     </main>`;

@@ -2,6 +2,7 @@
 import {html, useEffect, useState} from "../html.js";
 import {json, Problem} from "../api.js";
 import {grouped, plural} from "../format.js";
+import {save} from "../save.js";
 import {ask, Fault, Table} from "./table.js";
 
 const EXAMPLE = "select game, level, count(*) as boards, max(states) as most_states\nfrom counts\ngroup by all\norder by most_states desc";
@@ -43,13 +44,7 @@ export function Query({place, go}) {
   };
   useEffect(() => { if (place.sql) run(); }, []);
   const keys = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(event); };
-  const save = () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csv(found)], {type: "text/csv"}));
-    link.download = "nightgrid.csv";
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+  const saved = () => save(new Blob([csv(found)], {type: "text/csv"}), "nightgrid.csv");
   return html`
     <div class="query-page">
       <form class="sql" onSubmit=${run}>
@@ -68,7 +63,7 @@ export function Query({place, go}) {
     <${Fault} problem=${problem} />
     ${found && !problem && html`
       <p class="tally-line" role="status">${found.truncated ? `The first ${plural(found.rows.length, "row")}; there are more` : found.rows.length ? plural(found.rows.length, "row") : "No rows."}
-        ${found.rows.length > 0 && html` <button class="link" type="button" onClick=${save}>save as CSV</button>`}</p>
+        ${found.rows.length > 0 && html` <button class="link" type="button" onClick=${saved}>save as CSV</button>`}</p>
       ${found.rows.length > 0 && html`<${Table} caption="Rows" columns=${found.columns.map(({name, type: kind}) => ({name, number: isNumber(kind)}))} rows=${found.rows.map((row) => row.map(shown))} />`}`}
   `;
 }

@@ -1,7 +1,7 @@
 // The runs of nights, counts and large jobs: how far they are, how fast, and how to cancel one.
 import {html, useEffect, useRef, useState} from "../html.js";
 import {json, Problem} from "../api.js";
-import {duration, grouped} from "../format.js";
+import {duration, grouped, plural} from "../format.js";
 import {Fault, Table} from "./table.js";
 
 const LOOK_MS = 4000;
@@ -64,6 +64,6 @@ export function Runs() {
   ]);
   return html`
     <${Fault} problem=${problem} />
-    ${runs && html`<p class="tally-line" role="status">${runs.length ? `${grouped(runs.length)} ${runs.length === 1 ? "run" : "runs"}, the open ones first` : "No runs yet: nights, counts and large jobs make some."}</p>`}
+    ${runs && html`<p class="tally-line" role="status">${runs.length ? `${plural(runs.length, "run")}, the open ones first` : "No runs yet: nights, counts and large jobs make some."}</p>`}
     ${rows.length > 0 && html`<${Table} caption="Runs" columns=${COLUMNS} rows=${rows} />`}`;
 }

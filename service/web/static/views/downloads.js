@@ -1,18 +1,11 @@
 // Downloads: the picture, the answer with its solutions, its row of the lake.
 import {html, useState} from "../html.js";
 import {call, json, Problem} from "../api.js";
+import {save} from "../save.js";
 import {lister, set, state} from "../session.js";
 
 const LISTED = 1000;
 const PARQUET = "application/vnd.apache.parquet";
-
-const save = (blob, name) => {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-};
 
 async function svg(solve) {
   const listing = lister();

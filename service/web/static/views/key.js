@@ -1,15 +1,14 @@
 // The field for an API key, shown once the service requires one.
 import {html, useState} from "../html.js";
 import {keepKey, key} from "../api.js";
-import {arrive, set} from "../session.js";
 
-export function KeyForm() {
+/** Keep what is typed, and then call `then`. */
+export function KeyForm({then}) {
   const [value, change] = useState(key());
   const send = (event) => {
     event.preventDefault();
     keepKey(value.trim());
-    set({keyWanted: false, problem: null});
-    arrive();
+    then();
   };
   return html`
     <form class="key" onSubmit=${send}>

@@ -1,0 +1,9 @@
+// Save data as a file of the person's.
+
+export const save = (blob, name) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+};
