@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import starmap
 
 from nightgrid.service.games.plug import Wanted
 from nightgrid.solvers.algebra import Ask, Budget, Status
+from nightgrid.solvers.child_processes import pool_of
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.pips.generate.generator import SEEDS_PER_STREAM, generate
 from nightgrid.solvers.pips.generate.mix import PRESETS
@@ -40,17 +38,8 @@ def wanted_boards(
     rest = tasks[len(levels) :]
     if not rest:
         return
-    pool = ProcessPoolExecutor(
-        min(len(rest), os.cpu_count() or 1),
-        multiprocessing.get_context("spawn"),
-        # Ctrl-C is handled by this process, which then stops the others.
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
-    )
-    try:
+    with pool_of(min(len(rest), os.cpu_count() or 1)) as pool:
         yield from pool.map(_draw_until_fits, *zip(*rest, strict=True))
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _draw_until_fits(seed: int, level: str, wanted: Wanted) -> tuple[Puzzle, Solution]:
