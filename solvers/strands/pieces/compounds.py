@@ -375,7 +375,13 @@ def join_components(
     steps, FULL beyond that of rows, which are then all in use, and TOO_WIDE where one spans more
     cells than a mask holds.
     """
-    most = _most(components, weights)
+    if limits.score_min == ANY_SCORE:
+        # Nothing is left out for its score, and bounds of it would prune nothing.
+        most = np.zeros(len(components.fields), np.int64)
+        gain = np.zeros((limits.components_max, len(grid.near), SIDES_SETS), np.int64)
+    else:
+        most = _most(components, weights)
+        gain = _gains(components, most, weights, grid.near, limits.components_max)
     bounds, listed = _followers(components, grid.near)
     cells = grid.rows * grid.columns
     board = Board(
@@ -385,7 +391,7 @@ def join_components(
         bounds=bounds,
         listed=listed,
         need=_needs(components, grid.near, limits.components_max - 1),
-        gain=_gains(components, most, weights, grid.near, limits.components_max),
+        gain=gain,
         most=most + weights.counts.max(),
         columns=grid.columns,
         wide=cells > WINDOW,
