@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
@@ -141,6 +142,10 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word
         self.detail = detail
         self.errors = list(errors)
         self.headers = dict(headers or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let a process of the pool raise it."""
+        return partial(Problem, errors=self.errors, headers=self.headers), (self.slug, self.detail)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as problem+json."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from threading import Condition
 from typing import Any, Literal
 
 from cachetools import TTLCache, cached
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from pydantic_core import from_json, to_json
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.service.http.posted_board import BoardBody, Posted, posted_board
-from nightgrid.service.http.problems import wrong
+from nightgrid.service.http.problems import problem_of, wrong
 from nightgrid.service.http.state import Here
 from nightgrid.solvers.algebra import Budget, Status
-from nightgrid.solvers.errors import IllegalMoveError
+from nightgrid.solvers.errors import IllegalMoveError, NightgridError
 from nightgrid.workers.settings import Settings
 
 router = APIRouter(tags=["hints"])
@@ -51,23 +50,23 @@ class Hint(BaseModel):
 
 
 @router.post("/hints", summary="Continue a board that is played")
-async def post_hint(body: HintBody, request: Request, service: Here) -> Hint:
+async def post_hint(body: HintBody, service: Here) -> Hint:
     """Find moves that lead from those of a player to a solution, or prove that there are none."""
-    # What is wrong with the board is a problem of this process.
-    await asyncio.to_thread(posted_board, service.lake, body, service.settings.workers)
+    sent = body.model_dump_json(exclude_unset=True).encode()
     try:
-        return Hint.model_validate(
-            await service.small_boards.call(continue_board, await request.body())
-        )
+        return Hint.model_validate(await service.small_boards.call(continue_board, sent))
     except IllegalMoveError as error:
         raise wrong(f"/moves/{error.at}", str(error)) from error
 
 
 def continue_board(lake: Lake, settings: Settings, body: bytes) -> dict[str, Any]:
-    """Answer the body of a request, which is valid. Raises IllegalMoveError."""
+    """Answer the body of a request. Raises IllegalMoveError, and Problem for its board."""
     given = from_json(body)
     moves = given.pop("moves", [])
-    posted = _board(lake, settings, to_json(given))
+    try:
+        posted = _board(lake, settings, to_json(given))
+    except NightgridError as error:
+        raise problem_of(error) from error
     asked = posted.asked
     budget = Budget(seconds=SECONDS, table_bytes=TABLE_BYTES)
     found = asked.bound.continuation(asked.puzzle, moves, budget, posted.solution)

@@ -92,6 +92,27 @@ def test_a_body_that_is_not_strict_json_is_refused_though_its_client_waits(
     assert (reply.status_code, reply.json()["type"]) == (400, "/problems/bad-json")
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"ask": "meant(3)"}, ("/ask", 422, "bad-value")),
+        ({"puzzle": {"dominoes": [[1, 9]], "regions": []}}, ("/puzzle", 422, "invalid-puzzle")),
+        ({"puzzle": None, "id": "pips/2031-01-01"}, ("/id", 404, "no-such-board")),
+        ({"moves": [[[0, 0], [9, 9], 0, 0]]}, ("/moves/0", 422, "bad-value")),
+    ],
+)
+def test_a_process_says_what_is_wrong_with_a_board_that_is_played(
+    quick: TestClient, change: dict[str, Any], told: tuple[str, int, str]
+) -> None:
+    body = {"puzzle": generated(7), "moves": []}
+    assert quick.post("/v1/hints", json=body).json()["state"] == "open"
+    reply = quick.post("/v1/hints", json=body | change)
+    problem = reply.json()
+    pointer, status, kind = told
+    assert (reply.status_code, problem["type"]) == (status, f"/problems/{kind}")
+    assert problem["errors"][0]["pointer"].startswith(pointer)
+
+
 @pytest.mark.parametrize("ask", ["count", "first", "all(1)", "all"])
 def test_what_was_answered_here_is_what_the_lake_says(
     quick: TestClient, service: Service, ask: str
