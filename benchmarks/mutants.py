@@ -70,7 +70,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "archive/ingest/test_seen_files.py",
     ),
     "archive/sources/web.py": ("archive/sources",),
-    "solvers/json_text/strict_json.py": ("solvers/json_text/test_strict_json.py",),
+    "archive/payloads/strict_json.py": ("archive/payloads/test_strict_json.py",),
     "archive/lake/conforming.py": ("archive/lake/test_conforming.py", "archive/lake/test_lake.py"),
     "archive/lake/location.py": ("archive/lake/test_location.py",),
     "archive/lookup/reference.py": ("archive/lookup",),

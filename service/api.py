@@ -65,9 +65,9 @@ def read(
     InvalidPuzzleError for the first such puzzle, and PermanentError for input that is unreadable or
     lacks the level.
     """
+    from nightgrid.archive.payloads.bounded_files import unpacked
     from nightgrid.archive.payloads.published import Fault
     from nightgrid.archive.sources.layouts import items_in, read_item
-    from nightgrid.solvers.json_text.bounded_files import unpacked
 
     data, name = _bytes_of(payload)
     parts = (read_item(part, name, game) for part in items_in(unpacked(data, name), name))

@@ -26,7 +26,9 @@ from nightgrid.archive.games.generator_spec import make_boards, read_generator_s
 from nightgrid.archive.ingest.puzzles import puzzles_table
 from nightgrid.archive.lake.schemas import corpus_schema
 from nightgrid.archive.lake.storage import ROW_GROUP_ROWS, Lake
+from nightgrid.archive.payloads.bounded_files import read_file
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.sources.archive_files import ArchiveFile, archive_file
 from nightgrid.archive.sources.layouts import game_found_in, items_in, read_item
 from nightgrid.archive.words.binding import open_game
@@ -34,8 +36,6 @@ from nightgrid.archive.words.dictionaries import add_dictionaries, words_of
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.json_text.bounded_files import read_file
-from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.registry import game_plug
 
 

@@ -11,11 +11,11 @@ from operator import methodcaller
 from typing import Any
 
 from nightgrid.archive.games.plug import ArchivePlug, PayloadReader, RankingPlug
+from nightgrid.archive.payloads.spans import first_byte, spans_in
+from nightgrid.archive.payloads.strict_json import looks_like
 from nightgrid.solvers.algebra import MEANT
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.json_text.spans import first_byte, spans_in
-from nightgrid.solvers.json_text.strict_json import looks_like
 from nightgrid.solvers.plug import Plugs
 from nightgrid.solvers.registry import GAMES, game_plug
 

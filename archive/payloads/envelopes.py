@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from nightgrid.archive.payloads.fields import iso_date
 from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.spans import end_of, first_byte, spans_in
+from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
-from nightgrid.solvers.json_text.fields import iso_date
-from nightgrid.solvers.json_text.spans import end_of, first_byte, spans_in
-from nightgrid.solvers.json_text.strict_json import read_members, shown
 
 DATE_KEY = "printDate"
 OTHER_DATE_KEY = "date"

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.lake.location import expanded
+from nightgrid.archive.payloads.bounded_files import read_file
 from nightgrid.archive.payloads.envelopes import date_told
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
 from nightgrid.archive.sources.archive_files import ArchiveFile, archive_in
 from nightgrid.archive.sources.layouts import Item, items_in
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.json_text.bounded_files import read_file
 
 SETTLED_S = 10.0
 """A file is not read again if its last change is this much older than the receipt of its body. A

@@ -1,35 +1,36 @@
 """The payloads of an archive, one after another, however it is laid out; the layout is looked at.
 
-A file holds one payload, or many (nightgrid.solvers.json_text.documents). Sources of nights,
-corpora, and commands that take files all read archives through this module.
+A file holds one payload, or many, each cut out as its bytes stand: one a line, a list, an object by
+label, or either of these as the value of a key. Sources of nights, corpora, and commands that take
+files all read archives through this module.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from typing import NamedTuple
 
 from nightgrid.archive.games import claimed_game, claims_key, foreign, reader
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
-from nightgrid.archive.sources.archive_files import (
-    LINES_SUFFIXES,
-    date_named,
-)
-from nightgrid.solvers.json_text.documents import Form, documents_in
-from nightgrid.solvers.json_text.strict_json import shown
+from nightgrid.archive.payloads.spans import Span, first_byte, spans_in
+from nightgrid.archive.payloads.strict_json import MAX_MEMBERS, shown
+from nightgrid.archive.sources.archive_files import LINES_SUFFIXES, date_named
 from nightgrid.solvers.registry import DEFAULT_GAME, game_named
 
 PAYLOAD_BYTES_MAX = 16 * 1024**2
 """Bytes of a payload; published ones have at most some 20 KB."""
 NO_PUZZLE = "no-puzzle"
 """Rule of an input that no game claims."""
-_DAYS = Form(
-    is_document=lambda data: len(data) <= PAYLOAD_BYTES_MAX and claimed_game(data) is not None,
-    is_label=lambda key: date_named(key) is not None,
-    has_key=claims_key,
-)
+HEAD = 8
+"""Values of a list that are looked at to tell whether they are payloads."""
+WRAPPERS = 2
+"""Keys within one another that the payloads may lie under."""
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_NO_OBJECT = re.compile(rb"^(?:[^\s{]|[ \t]+\S)", re.MULTILINE)
 
 
 class Item(NamedTuple):
@@ -48,13 +49,48 @@ def items_in(
 ) -> Iterator[Item]:
     """Yield the payloads of a file; `game` and `date` are those that its name says.
 
-    What is no archive is one payload.
+    What is no archive is one payload. Lines are payloads if each begins an object in its first
+    column; of a file with the suffix of lines, the first one decides.
     """
     are_lines = name.lower().removesuffix(".gz").endswith(LINES_SUFFIXES)
-    for body, place, keys in documents_in(data, _DAYS, are_lines=are_lines):
-        named = next(filter(None, map(game_named, reversed(keys))), game)
-        dated = date_named(keys[-1]) if keys else None
-        yield Item(body, place, named, dated if place else date)
+    whole = Item(data, game=game, date=date)
+    several = _values(data, first_byte(data), whole, 0)
+    if data[:1] == b"{" and (are_lines or not _NO_OBJECT.search(data)):
+        numbered = enumerate(_LINE.finditer(data), 1)
+        lines = (
+            Item(line[0].strip(), f", line {n}", game) for n, line in numbered if line[0].strip()
+        )
+        if len(first := [*islice(lines, 2)]) > 1:
+            several = chain(first, lines)
+    yield from chain([next(several, whole)], several)
+
+
+def _values(data: bytes, at: int, under: Item, depth: int) -> Iterator[Item]:
+    """Yield the payloads in the list or object that begins at `at`; nothing if it has none."""
+    begin, values = data[at : at + 1], spans_in(data, at)
+    head = [*islice(values, HEAD)]
+    dated = under.date if depth else None
+
+    def is_one(span: Span, begins: tuple[bytes, ...]) -> bool:
+        if span.stop - span.start > PAYLOAD_BYTES_MAX or not data.startswith(begins, span.start):
+            return False
+        return claimed_game(data[span.start : span.stop]) is not None
+
+    if begin == b"[" and any(is_one(span, (b"{",)) for span in head):
+        for number, (_, start, stop) in enumerate(chain(head, values)):
+            yield Item(data[start:stop], f"{under.place}[{number}]", under.game, dated)
+    members = [*head, *islice(values, MAX_MEMBERS)] if begin == b"{" else []
+    if len(members) > MAX_MEMBERS:
+        return
+    labelled = [span for span in members if not span.key or date_named(span.key)]
+    is_any = any(is_one(span, (b"{", b"[")) for span in labelled if span.key)
+    is_one_payload = any(claims_key(span.key or "") for span in members)
+    if is_any or (depth < WRAPPERS and not is_one_payload):
+        for key, start, stop in labelled if is_any else members:
+            name = key or "end"
+            game, place = game_named(name) or under.game, f"{under.place}.{shown(name)}"
+            inner = Item(data[start:stop], place, game, date_named(name))
+            yield from [inner] if is_any else _values(data, start, inner, depth + 1)
 
 
 def read_item(

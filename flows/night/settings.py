@@ -14,12 +14,12 @@ from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.ingest.fetch import REFRESH_DAYS
+from nightgrid.archive.payloads.bounded_files import read_file
 from nightgrid.archive.sources.archive_files import archive_in
 from nightgrid.archive.sources.layouts import items_in
 from nightgrid.flows.runs import RunSettings
 from nightgrid.solvers.algebra import MEANT, Ask
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.json_text.bounded_files import read_file
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.sentences import without_credentials

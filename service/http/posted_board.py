@@ -19,6 +19,7 @@ from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.boards import find_boards
 from nightgrid.archive.lookup.reference import read_reference
 from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.service.asking import Asked, ask_about
 from nightgrid.service.games.plug import OptionError
 from nightgrid.service.http.problems import FieldError, Problem, pointer_of, wrong
@@ -26,7 +27,6 @@ from nightgrid.service.options.game_rules import RULES, GameRules, rule_value
 from nightgrid.service.options.shared_options import DEADLINE_MAX_S
 from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.workers.driver.progress import clock_time

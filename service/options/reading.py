@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightgrid.archive.lookup.reference import DateReference, looks_like_reference, read_reference
+from nightgrid.archive.payloads.bounded_files import FILE_BYTES_MAX, unpacked
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.archive.sources.archive_files import (
     ArchiveFile,
     archive_file,
@@ -19,8 +21,6 @@ from nightgrid.archive.sources.layouts import NO_PUZZLE, items_in, read_item
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
-from nightgrid.solvers.json_text.bounded_files import FILE_BYTES_MAX, unpacked
-from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.registry import GAMES, game_plug
 from nightgrid.solvers.sentences import plural
 

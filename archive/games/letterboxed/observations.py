@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from nightgrid.archive.games.plug import Edition, Remark
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
-from nightgrid.solvers.json_text.strict_json import shown
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.letterboxed.columns import sides_of
 from nightgrid.solvers.lexicon.spelling import upper
 

@@ -19,11 +19,11 @@ from nightgrid.archive.payloads.envelopes import (
     read_one,
     without,
 )
+from nightgrid.archive.payloads.fields import MAX_TEXT, identifier, text
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError, json_kind
-from nightgrid.solvers.json_text.fields import MAX_TEXT, identifier, text
-from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.letterboxed.check import check_chain
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import CHAIN_WORDS_MAX, Rules

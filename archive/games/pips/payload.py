@@ -14,10 +14,10 @@ from nightgrid.archive.payloads.envelopes import (
     print_date,
     without,
 )
+from nightgrid.archive.payloads.fields import identifier, text
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
+from nightgrid.archive.payloads.strict_json import looks_like, read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
-from nightgrid.solvers.json_text.fields import identifier, text
-from nightgrid.solvers.json_text.strict_json import looks_like, read_members, shown
 from nightgrid.solvers.pips.check import check_solution
 from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.regions import MAX_COORDINATE, Cell

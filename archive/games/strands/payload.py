@@ -20,10 +20,10 @@ from nightgrid.archive.payloads.envelopes import (
     read_one,
     without,
 )
+from nightgrid.archive.payloads.fields import identifier, text
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
+from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError
-from nightgrid.solvers.json_text.fields import identifier, text
-from nightgrid.solvers.json_text.strict_json import shown
 from nightgrid.solvers.lexicon.spelling import upper
 from nightgrid.solvers.strands.placing import (
     Path,

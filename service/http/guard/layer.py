@@ -9,11 +9,11 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.service.http.guard.access import Access
 from nightgrid.service.http.guard.origins import check_host, check_origin
 from nightgrid.service.http.problems import FieldError, Problem, problem_of
 from nightgrid.solvers.errors import InvalidPuzzleError, NightgridError
-from nightgrid.solvers.json_text.strict_json import read_members
 
 JSON = "application/json"
 CONTENT_SECURITY = (

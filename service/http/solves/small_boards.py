@@ -27,6 +27,7 @@ from typing import NamedTuple, TypeVar
 from pydantic_core import ValidationError, to_json
 
 from nightgrid.archive.lake.storage import Lake
+from nightgrid.archive.payloads.strict_json import read_members
 from nightgrid.archive.results.statuses import FINAL
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.service.http.posted_board import SolveBody, budget_of, posted_board
@@ -34,7 +35,6 @@ from nightgrid.service.http.problems import Problem
 from nightgrid.service.http.settings import ServiceSettings
 from nightgrid.service.http.solves.solve_json import DONE, solve_json
 from nightgrid.solvers.errors import NightgridError, PermanentError
-from nightgrid.solvers.json_text.strict_json import read_members
 from nightgrid.workers.chunks.solution_texts import solve_whole
 from nightgrid.workers.chunks.solved_rows import invalid_outcome
 from nightgrid.workers.logs import get_logger

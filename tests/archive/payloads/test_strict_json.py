@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightgrid.archive.payloads import strict_json
+from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
-from nightgrid.solvers.json_text import strict_json
-from nightgrid.solvers.json_text.strict_json import read_members, shown
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**18), 10**18) | st.text(max_size=8),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightgrid.solvers.json_text.spans import spans_in
-from tests.solvers.json_text.test_strict_json import JSON
+from nightgrid.archive.payloads.spans import spans_in
+from tests.archive.payloads.test_strict_json import JSON
 
 
 @given(st.lists(JSON) | st.dictionaries(st.text(), JSON), st.sampled_from([None, 1]))
