@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nightgrid.archive.corpus.corpus import Corpus
 from nightgrid.archive.games.generator_spec import is_generator_spec
-from nightgrid.archive.words.binding import bind_game
+from nightgrid.archive.words.binding import bind_game, lexicon_for
 from nightgrid.flows.runs import RunSettings
 from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
@@ -77,9 +77,7 @@ def asked_of(settings: CountSettings, corpus: Corpus) -> Asking:
     words: Lexicon | str | None = settings.lexicon
     if words is None and game_plug(corpus.game).own_words and is_generator_spec(corpus.name):
         # Generated boards bring no words of their own.
-        from nightgrid.archive.words.lexicons import accepted_lexicon
-
-        words = accepted_lexicon()
+        words = lexicon_for(corpus.game, own_words=False)
     game = bind_game(corpus.game, settings.rules, words, corpus.lake, settings.ask)
     workers = settings.workers
     return Asking(
