@@ -135,7 +135,7 @@ def acquire(lake: Lake, name: str, refusal: str) -> Lease:
         number = taken[-1] + 1 if taken else 1
         lease = Lease(lake=lake, name=name, number=number, renewed_at=time.monotonic())
         holder = canonical_json({"holder": uuid.uuid4().hex})
-        if not lake.create_bytes(lease.path, f"{holder}\n".encode("ascii")):
+        if not lake.write_bytes(lease.path, f"{holder}\n".encode("ascii"), new=True):
             continue
         # The list may be stale: another process may have taken this number and deleted it long ago;
         # only listing again shows that.

@@ -38,7 +38,7 @@ from nightgrid.archive.ingest.raw import (
 )
 from nightgrid.archive.lake.schemas import EDITIONS, QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.payloads.published import Fault, Published
+from nightgrid.archive.payloads.published import EDITION_FACTS, Fault, Published
 from nightgrid.archive.state import InputFingerprint
 from nightgrid.archive.words.dictionaries import (
     DICTIONARY_FILES,
@@ -246,17 +246,6 @@ def _normalise_batch(
 _EDITIONS_KEY = ("date", "level", "revision")
 _QUARANTINE_KEY = ("date", "raw_sha256", "level", "place", "rule", "message")
 
-_PUBLISHED_COLUMNS = (
-    "source_id",
-    "backend_id",
-    "editor",
-    "constructors",
-    "clue",
-    "par",
-    "yesterday",
-)
-"""Columns of editions copied from payloads as they are."""
-
 
 def _revisions(found: Iterator[Found], game: Game[Any, Any]) -> list[_Edition]:
     """Turn the puzzles seen for one date into revisions.
@@ -295,7 +284,7 @@ def _revisions(found: Iterator[Found], game: Game[Any, Any]) -> list[_Edition]:
 def _edition_columns(published: Published, game: Game[Any, Any]) -> dict[str, str | int | None]:
     solution = published.solution
     official = None if solution is None else canonical_json(game.solution_to_json(solution))
-    told = {name: getattr(published, name) for name in _PUBLISHED_COLUMNS}
+    told = {name: getattr(published, name) for name in EDITION_FACTS}
     return {**told, "official_solution": official}
 
 

@@ -7,9 +7,9 @@ files until they are merged, and readers take it once.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +24,6 @@ from nightgrid.archive.merging.files import MergedFolder, listings
 from nightgrid.archive.merging.merge import merge_folder, put_merged
 from nightgrid.solvers.game_contract import Game
 from nightgrid.solvers.question import clued_subject
-
-T = TypeVar("T")
 
 SEGMENT_ROWS = 131_072
 """Most rows that are written as one file."""
@@ -84,12 +82,9 @@ def subjects_of(puzzles: pa.Table) -> pa.ChunkedArray:
 
 def read_puzzle_table(lake: Lake, game: str, columns: Sequence[str] | None = None) -> pa.Table:
     """Read every board of a game in the lake, each once."""
-    schema = archive_plug(game).puzzles()
-    names = list(columns or schema.names)
+    names = list(columns or archive_plug(game).puzzles().names)
     wanted = list(dict.fromkeys([*names, PUZZLE_ID]))
-    read = partial(lake.read_table, schema=schema, columns=wanted)
-    found = [rows for _, rows in _each_segment(lake, game, read)]
-    return once_each(pa.concat_tables([select(schema, wanted).empty_table(), *found])).select(names)
+    return once_each(_read_segments(lake, game, wanted)).select(names)
 
 
 def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
@@ -98,31 +93,21 @@ def read_boards(lake: Lake, game: str, puzzle_ids: pa.Array) -> pa.Table:
     return boards.filter(pc.is_in(boards.column(PUZZLE_ID), value_set=puzzle_ids))
 
 
-def _each_segment(
-    lake: Lake, game: str, read: Callable[[str], T], *, spare: bool = False
-) -> Iterator[tuple[str, T]]:
-    """Read each segment with a function; one that is merged meanwhile is empty.
-
-    With `spare`, damaged segments are set aside.
-    """
-    for paths in listings(lake, puzzle_files(game)):
-        for path in paths:
-            try:
-                yield path, read(path)
-            except DamagedFileError:
-                if not spare:
-                    raise
-                set_aside(lake, path)
-
-
-def _each_ids(lake: Lake, game: str) -> Iterator[tuple[str, pa.ChunkedArray]]:
-    """Read the ids of each segment."""
-    read = partial(_read_ids, lake, archive_plug(game).puzzles())
-    return _each_segment(lake, game, read)
-
-
-def _read_ids(lake: Lake, schema: pa.Schema, path: str) -> pa.ChunkedArray:
-    return lake.read_table(path, schema, [PUZZLE_ID]).column(PUZZLE_ID)
+def _read_segments(
+    lake: Lake, game: str, columns: Sequence[str], *, spare: bool = False
+) -> pa.Table:
+    """Read the segments, in which a board may be twice; `spare` sets damaged ones aside."""
+    folder = puzzle_files(game)
+    found = [select(folder.schema, columns).empty_table()]
+    for path in chain.from_iterable(listings(lake, folder)):
+        try:
+            # One that is merged meanwhile is empty.
+            found.append(lake.read_table(path, folder.schema, columns))
+        except DamagedFileError:
+            if not spare:
+                raise
+            set_aside(lake, path)
+    return pa.concat_tables(found)
 
 
 def once_each(puzzles: pa.Table) -> pa.Table:
@@ -137,20 +122,18 @@ def once_each(puzzles: pa.Table) -> pa.Table:
 
 def readable_puzzle_ids(lake: Lake, game: str) -> pa.ChunkedArray:
     """Read the ids of all boards of the lake; set damaged segments aside."""
-    read = partial(_read_ids, lake, archive_plug(game).puzzles())
-    found = [ids for _, ids in _each_segment(lake, game, read, spare=True)]
-    return pa.chunked_array([chunk for ids in found for chunk in ids.chunks], pa.string())
+    return _read_segments(lake, game, [PUZZLE_ID], spare=True).column(PUZZLE_ID)
 
 
 def add_puzzles(lake: Lake, game: str, table: pa.Table) -> int:
     """Add the boards that the lake lacks; return how many.
+
     Returns when they are in the lake, whatever other processes add meanwhile.
     """
     folder = puzzle_files(game)
-    known = [pa.array([], pa.string())]
-    known += [chunk for _, ids in _each_ids(lake, game) for chunk in ids.chunks]
+    known = _read_segments(lake, game, [PUZZLE_ID]).column(PUZZLE_ID)
     table = conform(table, folder.schema)
-    is_known = pc.is_in(table.column(PUZZLE_ID), value_set=pa.concat_arrays(known))
+    is_known = pc.is_in(table.column(PUZZLE_ID), value_set=known)
     table = once_each(table.filter(pc.invert(is_known))).sort_by(PUZZLE_ID)
     for start in range(0, len(table), SEGMENT_ROWS):
         put_merged(lake, folder, table.slice(start, SEGMENT_ROWS))

@@ -73,7 +73,7 @@ def make_lake_id(url: str) -> str:
         return found
     value = {"created_at": datetime.now(UTC).isoformat(timespec="seconds")}
     text = json.dumps({**value, "lake_id": uuid.uuid4().hex}) + "\n"
-    files.create_bytes(LAKE_FILE, text.encode("ascii"))
+    files.write_bytes(LAKE_FILE, text.encode("ascii"), new=True)
     made = read_lake_id(url)
     if made is None:
         raise TransientError(f"{LAKE_FILE} of the lake {url.partition('?')[0]} is gone again")

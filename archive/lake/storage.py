@@ -20,29 +20,21 @@ ROW_GROUP_ROWS = 65_536
 class Lake(StoredFiles):
     """A lake: files of bytes, and tables in files of Parquet."""
 
-    def write_table(self, path: str, table: pa.Table) -> None:
+    def write_table(self, path: str, table: pa.Table, *, new: bool = False) -> bool:
         """Write a table as one Parquet file; the same table gives the same bytes.
 
-        The table has one of the schemas of `nightgrid.archive.lake.schemas`.
+        The table has one of the schemas of `nightgrid.archive.lake.schemas`. With `new`, as
+        `write_bytes` does; returns whether it was written.
         """
         fill = filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
-        self._commit(path, fill)
-
-    def create_table(self, path: str, table: pa.Table) -> bool:
-        """Write a table unless the file exists; return whether it was written.
-
-        Of several writers at once, on any hosts, one does.
-        """
-        fill = filled(path, [table], table.schema, row_group_rows=ROW_GROUP_ROWS)
-        return self._commit(path, fill, new=True)
+        return self._commit(path, fill, new=new)
 
     def write_row_groups(
         self, path: str, tables: Iterable[pa.Table], schema: pa.Schema, *, new: bool = False
     ) -> bool:
         """Write one Parquet file with one row group per table, in the order given.
 
-        With `new`, only if the file does not exist, as `create_table`; returns whether it was
-        written.
+        With `new`, as `write_bytes` does; returns whether it was written.
         """
         fill = filled(path, tables, schema)
         return self._commit(path, fill, new=new)
@@ -63,12 +55,6 @@ class Lake(StoredFiles):
         """Read one Parquet file; raises MissingFileError if missing, unlike `read_table`."""
         with self.open_parquet(path) as file:
             return file.whole(schema)
-
-    def read_row_group(
-        self, path: str, index: int, columns: Sequence[str] | None = None
-    ) -> pa.Table:
-        """Read one row group of a Parquet file: see `read_row_groups`."""
-        return self.read_row_groups(path, [index], columns)
 
     def read_row_groups(
         self,

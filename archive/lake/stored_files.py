@@ -80,13 +80,15 @@ class StoredFiles:
         """
         self._commit(path, fill, durable=False)
 
-    def write_bytes(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        """Write a file of bytes; without `durable`, as `write_spill` does."""
-        self._commit(path, lambda sink: sink.write(data), durable=durable)
+    def write_bytes(
+        self, path: str, data: bytes, *, new: bool = False, durable: bool = True
+    ) -> bool:
+        """Write a file of bytes; without `durable`, as `write_spill` does.
 
-    def create_bytes(self, path: str, data: bytes) -> bool:
-        """Write a file of bytes unless it exists, as `create_table`."""
-        return self._commit(path, lambda sink: sink.write(data), new=True)
+        With `new`, only if the file does not exist: of several writers at once, on any hosts, one
+        writes it. Returns whether it was written.
+        """
+        return self._commit(path, lambda sink: sink.write(data), new=new, durable=durable)
 
     def check_exclusive(self) -> None:
         """Raise NotExclusiveError if the storage lets a new file replace an existing one."""

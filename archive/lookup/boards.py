@@ -30,7 +30,7 @@ from nightgrid.archive.lookup.reference import (
     Reference,
     reference_text,
 )
-from nightgrid.archive.payloads.published import Published
+from nightgrid.archive.payloads.published import EDITION_FACTS, Published
 from nightgrid.archive.results.files import RESULTS_FOLDER
 from nightgrid.archive.results.results import find_submitted
 from nightgrid.archive.words.binding import open_game
@@ -41,7 +41,6 @@ from nightgrid.solvers.registry import GAMES
 
 MATCHES_SHOWN = 5
 """Most matches of an ambiguous reference that a message names."""
-_TOLD = ("source_id", "backend_id", "editor", "constructors", "clue", "par", "yesterday")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +236,7 @@ def _board(lake: Lake, game: str, puzzle: Any, edition: dict[str, Any] | None) -
         return Board(game=game, published=Published(date=None, level=None, puzzle=puzzle))
     text = edition["official_solution"]
     solution = None if text is None else open_game(lake, game).solution_from_json(json.loads(text))
-    told = {name: edition[name] for name in _TOLD}
+    told = {name: edition[name] for name in EDITION_FACTS}
     date: dt.date = edition["date"]
     return Board(
         game=game,

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nightgrid.archive.payloads.fields import iso_date
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.payloads.spans import end_of, first_byte, spans_in
 from nightgrid.archive.payloads.strict_json import read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
+MAX_TEXT = 256
+"""Most characters of an id, a clue, or the name of an editor or constructor."""
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 DATE_KEY = "printDate"
 OTHER_DATE_KEY = "date"
 """Where archives that others keep may have it; anything else under this key is no date."""
@@ -25,6 +27,36 @@ def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:
     return Fault(
         level=level, rule=error.rule, place=error.place, message=error.detail, others=others
     )
+
+
+def iso_date(value: Any) -> dt.date | None:
+    """Parse a date as YYYY-MM-DD; None for anything else."""
+    try:
+        return dt.date.fromisoformat(value) if _DATE.fullmatch(value) else None
+    except (ValueError, TypeError):
+        return None
+
+
+def identifier(value: Any, place: str) -> str | None:
+    """Validate an id: an integer, a text, or null."""
+    return str(value) if type(value) is int else text(value, place)
+
+
+def text(value: Any, place: str) -> str | None:
+    """Validate a text of at most MAX_TEXT characters, or null."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidPuzzleError(
+            "not-text", place, f"expected a text or null, got {json_kind(value)}"
+        )
+    if len(value) > MAX_TEXT:
+        raise InvalidPuzzleError(
+            "text-too-long", place, f"expected at most {MAX_TEXT} characters, got {len(value)}"
+        )
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise InvalidPuzzleError("not-utf-8", place, "the text holds half of a surrogate pair")
+    return value
 
 
 def print_date(obj: Mapping[str, Any], expected: dt.date | None) -> dt.date | None:

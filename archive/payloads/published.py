@@ -37,6 +37,10 @@ class Published:
     null if unreadable: compared by `nightgrid.archive.ingest.editions`, not trusted."""
 
 
+EDITION_FACTS = ("source_id", "backend_id", "editor", "constructors", "clue", "par", "yesterday")
+"""Facts of a published puzzle that the table of editions has as they are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A broken rule, with the place in the payload that breaks it."""

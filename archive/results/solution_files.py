@@ -1,5 +1,8 @@
-"""in canonical order. So the name determines the content, whichever worker wrote the file, and
-files with consecutive ranks are the solutions of the job, whatever else is in the folder.
+"""Solution files: listings/RUN/JOB/FIRST-STOP.parquet, for jobs with many solutions.
+
+Each has the ranks FIRST to STOP - 1 of one job, in canonical order. So the name determines the
+content, whichever worker wrote the file, and files with consecutive ranks are the solutions of the
+job, whatever else is in the folder.
 """
 
 from __future__ import annotations

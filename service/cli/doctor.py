@@ -201,7 +201,7 @@ def _try_files(lake: Lake, url: str) -> Iterator[Finding]:
         location.check_location(url)
         lake.write_bytes(path, b"first\n")
         try:
-            kept = not lake.create_bytes(path, b"second\n")
+            kept = not lake.write_bytes(path, b"second\n", new=True)
         except NotExclusiveError:
             kept = False
         lake.delete(path)

@@ -44,7 +44,7 @@ def date_of(option: str) -> Callable[[str], dt.date]:
     """Return a parser of YYYY-MM-DD, which raises a PermanentError that names the option."""
 
     def read(text: str) -> dt.date:
-        from nightgrid.archive.payloads.fields import iso_date
+        from nightgrid.archive.payloads.envelopes import iso_date
 
         date = iso_date(text)
         if date is None:

@@ -127,7 +127,7 @@ def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> 
         for name in lake.list(f"corpora/{corpus}")
         if name.endswith(".parquet")
         for group, _ in enumerate(lake.row_groups(name))
-        for row in lake.read_row_group(name, group).to_pylist()
+        for row in lake.read_row_groups(name, [group]).to_pylist()
     ]
     by_hand = {
         board["puzzle_id"]: count_by_hand({"coins": board["coin"], "total": board["total"]})

@@ -133,7 +133,7 @@ class SolutionWriter:
         folder = files_folder(self._run.run_id)
         path = file_path(folder, self._job_id, self._first, self.rank)
         try:
-            self._lake.create_table(path, self._table())
+            self._lake.write_table(path, self._table(), new=True)
         except PermanentError as error:
             raise RefusalError(str(error)) from error
         self._first, self._texts, self._bytes = self.rank, [], 0

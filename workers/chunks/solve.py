@@ -163,7 +163,7 @@ def _worked(
         return "stale"
     with refusing():
         with span("file", rows=rows.num_rows):
-            created = lake.create_table(ref.result_path, part)
+            created = lake.write_table(ref.result_path, part, new=True)
         if created:
             _count_rows(game.name, part)
     return "solved" if created else "done"

@@ -248,9 +248,9 @@ class Driver:
 
     def _end_unworked(self, ref: ChunkRef, status: Status, reason: Reason) -> list[Row]:
         """Write a chunk result without solving anything; return its jobs."""
-        rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
+        rows = self._lake.read_row_groups(ref.manifest_path, [ref.chunk])
         part = [result_row(head, str(status), reason) for head in heads_of(rows)]
-        self._lake.create_table(ref.result_path, pa.Table.from_pylist(part, PARTS))
+        self._lake.write_table(ref.result_path, pa.Table.from_pylist(part, PARTS), new=True)
         self._table.move("land", ref.key)
         jobs: list[Row] = rows.select(["job_id", "puzzle_id"]).to_pylist()
         return jobs

@@ -135,7 +135,7 @@ class GrowingRun:
             origins = sorted(carried)
             parts = next_stage([carried[o] for o in origins], self._tuning, self.run.budget)
             first = self.table.ref(origins[0])
-            row = self._lake.read_row_group(first.manifest_path, first.chunk)
+            row = self._lake.read_row_groups(first.manifest_path, [first.chunk])
             number = (self.table.last_stage(job) or 0) + 1
             rows = [
                 (size, manifest_row(row, part.to_json(), f"{number}.{i}"))
@@ -161,7 +161,7 @@ class GrowingRun:
     def halve(self, chunk: Chunk) -> None:
         """Replace a chunk by two with half its rows each, without those that continue elsewhere."""
         ref = self.table.ref(chunk.key)
-        rows = self._lake.read_row_group(ref.manifest_path, ref.chunk)
+        rows = self._lake.read_row_groups(ref.manifest_path, [ref.chunk])
         rows = rows.filter(pc.invert(pc.is_in(rows.column("job_no"), value_set=chunk.went_on)))
         middle = rows.num_rows // 2
         self._add("halved", [chunk.key] * 2, [rows.slice(0, middle), rows.slice(middle)])
@@ -239,7 +239,7 @@ def _chunks_of_split(
     lake: Lake, ref: ChunkRef, split: Iterable[dict[str, object]], rows: int
 ) -> list[pa.Table]:
     """Group split rows of a chunk into new chunks."""
-    asked = lake.read_row_group(ref.manifest_path, ref.chunk)
+    asked = lake.read_row_groups(ref.manifest_path, [ref.chunk])
     index_of = {job: i for i, job in enumerate(asked.column("job_no").to_pylist())}
     chunks: list[pa.Table] = []
     deferred = []

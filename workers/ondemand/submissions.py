@@ -149,7 +149,7 @@ def client_name(*of: str) -> str:
 def create_submission(lake: Lake, submission: Submission) -> None:
     """Write the file of a submission; writing the same one again changes nothing."""
     data = (canonical_json(submission.to_json()) + "\n").encode("ascii")
-    lake.create_bytes(submission.path, data)
+    lake.write_bytes(submission.path, data, new=True)
     lake.delete(ended_path(submission.job_id), durable=False)
 
 

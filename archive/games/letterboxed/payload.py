@@ -13,13 +13,15 @@ from itertools import pairwise
 from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
+    MAX_TEXT,
     check_game,
     embedded,
+    identifier,
     in_input,
     read_one,
+    text,
     without,
 )
-from nightgrid.archive.payloads.fields import MAX_TEXT, identifier, text
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.canonical import canonical_json

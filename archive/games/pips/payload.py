@@ -10,11 +10,12 @@ from typing import Any
 from nightgrid.archive.payloads.envelopes import (
     check_game,
     fault_of,
+    identifier,
     in_input,
     print_date,
+    text,
     without,
 )
-from nightgrid.archive.payloads.fields import identifier, text
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import looks_like, read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError

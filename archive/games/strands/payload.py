@@ -16,11 +16,12 @@ from typing import Any
 
 from nightgrid.archive.payloads.envelopes import (
     check_game,
+    identifier,
     in_input,
     read_one,
+    text,
     without,
 )
-from nightgrid.archive.payloads.fields import identifier, text
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError

@@ -12,8 +12,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nightgrid.archive.payloads.envelopes import check_game, fault_of, in_input, members_of
-from nightgrid.archive.payloads.fields import MAX_TEXT, text
+from nightgrid.archive.payloads.envelopes import (
+    MAX_TEXT,
+    check_game,
+    fault_of,
+    in_input,
+    members_of,
+    text,
+)
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
 from nightgrid.solvers.errors import Faults, InvalidPuzzleError, json_kind

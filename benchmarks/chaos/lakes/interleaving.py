@@ -15,7 +15,7 @@ from nightgrid.archive.lake.storage import Lake
 CALLS = frozenset(
     {
         *("read_table", "row_groups", "list", "exists", "read_bytes", "delete"),
-        *("create_table", "create_bytes", "write_table", "write_bytes"),
+        *("write_table", "write_bytes"),
     }
 )
 WAIT_S = 60.0

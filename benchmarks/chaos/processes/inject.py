@@ -59,7 +59,7 @@ def _install_faults() -> None:
         now = time.clock_gettime(time.CLOCK_REALTIME)
         line = f"{now:.3f} {ref.name} {ref.attempt} {note.worker}\n"
         if crashing or endless:
-            boards = lake.read_row_group(ref.manifest_path, ref.chunk, ["puzzle_id"])
+            boards = lake.read_row_groups(ref.manifest_path, [ref.chunk], ["puzzle_id"])
             ids[:] = boards.column("puzzle_id").to_pylist()
         with (folder / EXECUTIONS).open("ab", buffering=0) as log:
             log.write(line.encode())

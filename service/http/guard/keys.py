@@ -69,7 +69,7 @@ def add_key(lake: Lake, name: str, per_minute: int = PER_MINUTE, jobs: int = JOB
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     data = key.model_dump_json().encode("ascii")
-    if not lake.create_bytes(_path(name), data):
+    if not lake.write_bytes(_path(name), data, new=True):
         raise PermanentError(
             f"key {name!r} exists already; nightgrid keys revoke {name} removes it"
         )

@@ -33,7 +33,7 @@ lake = Lake.open(url)
 print("ready", flush=True)
 sys.stdin.readline()
 for number in range(int(rounds)):
-    print(int(lake.create_bytes(f"race/{number}", mark.encode())), flush=True)
+    print(int(lake.write_bytes(f"race/{number}", mark.encode(), new=True)), flush=True)
 """
 
 
@@ -72,7 +72,7 @@ def segments_raced(url: str, rounds: int, drivers: int = 8) -> tuple[int, int]:
     boards = [generate(PRESETS["easy"], seed)[0] for seed in range(16)]
     pips = game("pips")
     run_id = plan_run(lakes[0], pips, puzzles_table(pips, boards), Ask(kind="count"), Budget())
-    rows = lakes[0].read_row_group(segment_path(run_id, 0), 0)
+    rows = lakes[0].read_row_groups(segment_path(run_id, 0), [0])
     first = len(open_run(lakes[0], run_id).segments)
     barrier = threading.Barrier(drivers, timeout=60.0)
 

@@ -48,7 +48,7 @@ def test_a_table_is_created_once_even_by_writers_at_once(racing_lake: Lake) -> N
 
     def create(table: pa.Table) -> bool:
         together.wait()
-        return lake.create_table("quarantine/q.parquet", table)
+        return lake.write_table("quarantine/q.parquet", table, new=True)
 
     with ThreadPoolExecutor(8) as pool:
         created = list(pool.map(create, tables))
@@ -63,7 +63,7 @@ def test_a_writer_that_saw_no_file_does_not_replace_one(racing_lake: Lake) -> No
 
     def while_another_creates() -> Iterator[pa.Table]:
         # The look for the file, if there is one, is behind the second writer here.
-        assert racing_lake.create_table("quarantine/q.parquet", first)
+        assert racing_lake.write_table("quarantine/q.parquet", first, new=True)
         yield second
 
     made = while_another_creates()
@@ -88,7 +88,7 @@ def test_a_lock_ends_with_its_holder(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "def refuse(*_): raise OSError(95, 'no hard links')\n"
         "Path.hardlink_to = refuse\n"
         "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "Lake.open(sys.argv[1]).create_bytes('other/x', b'1')\n"
+        "Lake.open(sys.argv[1]).write_bytes('other/x', b'1', new=True)\n"
     )
     root = Path(__file__).parents[3]
     done = subprocess.run(
@@ -98,6 +98,6 @@ def test_a_lock_ends_with_its_holder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "lake" / STAGING / LOCK).is_file()
     without_links(monkeypatch)
     lake = Lake.open(str(tmp_path / "lake"))
-    assert lake.create_table("quarantine/q.parquet", rows("a"))
+    assert lake.write_table("quarantine/q.parquet", rows("a"), new=True)
     assert lake.sweep_staging(older_than_s=-1.0) == 1, "a lock is nothing half-written"
     assert (tmp_path / "lake" / STAGING / LOCK).is_file()

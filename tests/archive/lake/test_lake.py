@@ -73,7 +73,7 @@ def test_a_table_comes_back_with_schema_and_metadata(any_lake: Lake) -> None:
     any_lake.write_table("quarantine/pips.parquet", table)
     read = any_lake.read_table("quarantine/pips.parquet", QUARANTINE)
     assert read.equals(table, check_metadata=True)
-    assert any_lake.read_row_group("quarantine/pips.parquet", 0).schema.metadata == (
+    assert any_lake.read_row_groups("quarantine/pips.parquet", [0]).schema.metadata == (
         QUARANTINE.metadata
     )
 
@@ -107,7 +107,7 @@ def test_every_table_given_becomes_one_row_group(any_lake: Lake) -> None:
     tables = [rows("a"), rows("b", "c"), rows()]
     any_lake.write_row_groups("quarantine/x.parquet", iter(tables), QUARANTINE)
     assert any_lake.row_groups("quarantine/x.parquet")[:2] == [1, 2]
-    assert any_lake.read_row_group("quarantine/x.parquet", 1).equals(tables[1])
+    assert any_lake.read_row_groups("quarantine/x.parquet", [1]).equals(tables[1])
 
 
 def test_bytes_are_replaced_and_deleted(any_lake: Lake) -> None:

@@ -85,7 +85,7 @@ def test_a_board_in_two_segments_is_one_puzzle(lake, filled):
 def test_rows_of_a_corpus_stand_with_its_name_and_join_their_results(tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     made = [open_corpus(lake, f"pips:n=3,mix={mix},seed=1") for mix in ("easy", "hard")]
-    lake.create_bytes("corpora/0123/part-00000.parquet", b"not made to its end")
+    lake.write_bytes("corpora/0123/part-00000.parquet", b"not made to its end", new=True)
 
     rows = view_named("corpora").read(lake).to_pylist()
     told = {(row["corpus_id"], row["corpus"], row["game"], row["level"]) for row in rows}

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 def rows_of(lake, run_id, chunk=0):
     run = open_run(lake, run_id)
-    return run, lake.read_row_group(f"runs/run={run_id}/manifest/seg-00000.parquet", chunk)
+    return run, lake.read_row_groups(f"runs/run={run_id}/manifest/seg-00000.parquet", [chunk])
 
 
 @given(st.lists(st.tuples(st.integers(0, MAX_COUNT), st.booleans()), max_size=20))
@@ -213,7 +213,7 @@ def read_only(lake, ref, monkeypatch):
     def refuse(*_, **__):
         raise PermanentError("the lake refuses: read-only file system")
 
-    for name in ("create_table", "write_bytes"):
+    for name in ("write_table", "write_bytes"):
         monkeypatch.setattr(lake, name, refuse)
     return lake
 
@@ -268,11 +268,11 @@ def test_a_chunk_whose_lake_fails_leaves_no_note_of_a_worker_at_it(
     """Given a lake that fails for now, Then no driver later takes the note for that of a death."""
     (ref,) = open_run(lake, plan(lake, toy.boards(5))).chunks()
 
-    def fail(*_):
+    def fail(*_, **__):
         raise fault
 
     with monkeypatch.context() as patch:
-        patch.setattr(lake, "create_table", fail)
+        patch.setattr(lake, "write_table", fail)
         with pytest.raises(type(fault)):
             solve_chunk(lake, ref, settings, "w")
     assert not lake.exists(ref.started_path)

@@ -129,7 +129,7 @@ def undisturbed(tmp_path_factory):
 
 
 def stage_of(lake, ref):
-    rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+    rows = lake.read_row_groups(ref.manifest_path, [ref.chunk])
     path = rows.column("part_path")[0].as_py()
     return int(path.split(".")[0]) if path else None
 
@@ -322,7 +322,7 @@ def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, 
     boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])
     divide_all(monkeypatch, 2)
     run_id = plan_run(lake, toy.TOY, boards, COUNT, BUDGET)
-    (rows,) = [lake.read_row_group(r.manifest_path, 0) for r in open_run(lake, run_id).chunks()]
+    (rows,) = [lake.read_row_groups(r.manifest_path, [0]) for r in open_run(lake, run_id).chunks()]
     assert rows.column("part_path").to_pylist() == ["0"]
     drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
     (row,) = result_rows(lake, run_id)

@@ -174,7 +174,7 @@ def test_a_chunk_that_is_worked_twice_and_a_driver_that_is_killed_leave_each_sol
         with pytest.raises(KilledError):
             worked(lake, run_id, small)
     run = open_run(lake, run_id)
-    job = lake.read_row_group(run.chunks()[0].manifest_path, 0).column("job_id")[0].as_py()
+    job = lake.read_row_groups(run.chunks()[0].manifest_path, [0]).column("job_id")[0].as_py()
     # What a killed worker leaves that cut the range in another way, and a file of no range at all.
     left = [file_path(files_folder(run_id), job, *ranks) for ranks in ((0, 3), (5, 9))]
     for path in left:

@@ -74,7 +74,7 @@ def lake(tmp_path):
 
 
 def manifest_of(lake, run):
-    return [lake.read_row_group(ref.manifest_path, ref.chunk) for ref in run.chunks()]
+    return [lake.read_row_groups(ref.manifest_path, [ref.chunk]) for ref in run.chunks()]
 
 
 def part_of(rows, status="solved", count=1):
@@ -101,7 +101,7 @@ def part_of(rows, status="solved", count=1):
 
 def work(lake, run_id, status="solved"):
     for ref in pending_chunks(lake, open_run(lake, run_id)):
-        rows = lake.read_row_group(ref.manifest_path, ref.chunk)
+        rows = lake.read_row_groups(ref.manifest_path, [ref.chunk])
         lake.write_table(ref.result_path, part_of(rows, status))
 
 

@@ -28,10 +28,10 @@ def test_what_is_written_is_there_whatever_the_answers_were(store, kind):
     store.kind = kind
     texts = {f"folder/{number}.json": f"{number}\n".encode() for number in range(FILES)}
     for path, text in texts.items():
-        lake.create_bytes(path, text)
+        lake.write_bytes(path, text, new=True)
     assert {path: lake.read_bytes(path) for path in texts} == texts
     for path in texts:
-        assert not lake.create_bytes(path, b"another\n")
+        assert not lake.write_bytes(path, b"another\n", new=True)
     lake.list("folder")
     assert store.struck[kind], "no answer was bad"
     store.kind = None

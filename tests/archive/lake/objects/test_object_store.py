@@ -63,8 +63,8 @@ def test_a_new_file_is_sent_under_the_condition_of_its_service(server: ObjectSer
     lake = Lake.open(server.lake())
     lake.check_exclusive()
     server.requests.clear()
-    assert lake.create_bytes("a", b"first")
-    assert not lake.create_bytes("a", b"second")
+    assert lake.write_bytes("a", b"first", new=True)
+    assert not lake.write_bytes("a", b"second", new=True)
     lake.write_bytes("a", b"third")
     puts = [request for request in server.requests if request.method == "PUT"]
     condition = "x-goog-if-generation-match" if server.service == "gs" else "if-none-match"
@@ -81,7 +81,7 @@ def test_of_writers_at_once_one_creates_a_file(server: ObjectServer) -> None:
         def race(mark: int, path: str = f"race/{number}") -> bool:
             lake = Lake.open(server.lake())
             together.wait()  # noqa: B023
-            return lake.create_bytes(path, b"%d" % mark)
+            return lake.write_bytes(path, b"%d" % mark, new=True)
 
         with ThreadPoolExecutor(8) as pool:
             won = list(pool.map(race, range(8)))
@@ -108,7 +108,7 @@ def test_a_store_that_heeds_no_conditions_is_refused_before_a_file_is_created(
     lake = Lake.open(server.lake())
     for ask in (
         lambda: make_lake_id(server.lake()),
-        lambda: lake.create_bytes("a", b"first"),
+        lambda: lake.write_bytes("a", b"first", new=True),
         lake.check_exclusive,
     ):
         with pytest.raises(NotExclusiveError, match=r"heeds no conditions: .*If-None-Match") as why:
@@ -120,7 +120,7 @@ def test_a_store_that_heeds_no_conditions_is_refused_before_a_file_is_created(
 def test_a_store_that_knows_no_conditions_is_refused(server: ObjectServer) -> None:
     server.troubles = ["501"]
     with pytest.raises(LakeRefusesError, match="501"):
-        Lake.open(server.lake()).create_bytes("a", b"first")
+        Lake.open(server.lake()).write_bytes("a", b"first", new=True)
     assert server.objects == {}
 
 
@@ -132,20 +132,20 @@ def test_a_create_whose_answer_is_lost_is_known_as_ones_own(
     monkeypatch.setattr(url, "MAX_RETRIES", retries)
     server.troubles = [trouble]
     lake = Lake.open(server.lake())
-    assert lake.create_bytes("a", b"mine"), "sent again, it finds its own file"
-    assert not lake.create_bytes("a", b"mine"), "another write with the same bytes is another"
+    assert lake.write_bytes("a", b"mine", new=True), "sent again, it finds its own file"
+    assert not lake.write_bytes("a", b"mine", new=True), "another write of the same bytes"
 
 
 def test_a_conflict_on_s3_is_tried_again(s3: ObjectServer) -> None:
     # "On a 409 failure you should retry the upload": PutObject, If-None-Match.
     s3.troubles = ["409"]
-    assert Lake.open(s3.lake()).create_bytes("a", b"mine")
+    assert Lake.open(s3.lake()).write_bytes("a", b"mine", new=True)
 
 
 def test_a_create_that_always_fails_is_transient(server: ObjectServer) -> None:
     server.troubles = ["503"] * store.CREATE_TRIES
     with pytest.raises(TransientError, match=r"a: the lake failed: .*503"):
-        Lake.open(server.lake()).create_bytes("a", b"mine")
+        Lake.open(server.lake()).write_bytes("a", b"mine", new=True)
     assert server.troubles == []
 
 
@@ -155,7 +155,7 @@ def test_what_a_store_refuses_is_permanent_and_asked_once(
 ) -> None:
     for writes in (
         lambda lake: lake.write_bytes("a", b"1"),
-        lambda lake: lake.create_bytes("a", b"1"),
+        lambda lake: lake.write_bytes("a", b"1", new=True),
     ):
         server.troubles, server.requests = [str(status)], []
         with pytest.raises(PermanentError, match="a: the lake refuses: ") as refusal:
@@ -171,7 +171,7 @@ def test_a_missing_bucket_is_permanent_whatever_is_asked(server: ObjectServer) -
         lambda: lake.read_bytes("a"),
         lambda: lake.exists("a/b"),
         lambda: lake.write_bytes("a", b""),
-        lambda: lake.create_bytes("a", b""),
+        lambda: lake.write_bytes("a", b"", new=True),
         lambda: lake.delete("a"),
     ):
         with pytest.raises(PermanentError, match="refuses: There is no such bucket"):

@@ -72,8 +72,8 @@ def test_files_on_seaweedfs(endpoint: str) -> None:
     assert lake.list() == []
     texts = {f"runs/run={number}/a b.json": b"%d" % number for number in range(3)}
     for path, text in texts.items():
-        assert lake.create_bytes(path, text)
-        assert not lake.create_bytes(path, b"another")
+        assert lake.write_bytes(path, text, new=True)
+        assert not lake.write_bytes(path, b"another", new=True)
     lake.write_bytes("runs/empty", b"")
     large = os.urandom(20 * 2**20)
     lake.write_bytes("large", large)

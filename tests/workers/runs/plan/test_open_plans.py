@@ -88,7 +88,7 @@ def planned_jobs(lake):
     """The jobs of the plan: number and puzzle of each, as often as it stands there whole."""
     run = open_run(lake, RUN_ID)
     rows = [
-        lake.read_row_group(segment_path(RUN_ID, segment.number), chunk).select(
+        lake.read_row_groups(segment_path(RUN_ID, segment.number), [chunk]).select(
             ["job_no", "puzzle_id", "part_path"]
         )
         for segment in run.segments
@@ -167,7 +167,7 @@ def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, 
         streamed.append(1)
         if len(streamed) == 3:
             (row,) = planned_jobs(lake)[:1]
-            rows = lake.read_row_group(segment_path(RUN_ID, 0), 0).slice(0, 1)
+            rows = lake.read_row_groups(segment_path(RUN_ID, 0), [0]).slice(0, 1)
             assert rows.column("job_no").to_pylist() == [row["job_no"]]
             add_segment(lake, RUN_ID, 2, "split", [(0, 0)], [rows])
         return add_plan(*arguments)
