@@ -40,7 +40,7 @@ with event.install_listener("numba:compile", Names()):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("game", "ask"), BUDGETS)
 def test_a_first_question_compiles_few_kernels(tmp_path: Path, game: str, ask: str) -> None:

@@ -169,6 +169,7 @@ def test_what_a_list_warned_of_is_warned_of_again(word_list, other_machine):
         other_machine("cache")
 
 
+@pytest.mark.slow
 def test_a_lexicon_that_is_nowhere_is_refused(small_default, lake):
     with pytest.raises(PermanentError, match=r"neither in the cache.*nor in the lake.*default"):
         open_lexicon(lake, "0" * 32)

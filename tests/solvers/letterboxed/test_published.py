@@ -96,6 +96,7 @@ def test_a_batch_counts_what_single_boards_count(days: Mapping[str, dict[str, An
         assert columns["value"][row] == alone.value == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "count"), [(2, 273), (3, 273 + 298_660)], ids=["two", "up to three"]
 )

@@ -11,6 +11,8 @@ from nightgrid.solvers.lexicon import accepted
 from nightgrid.solvers.lexicon.accepted import WordLists, acceptance, hunspell_forms
 from nightgrid.solvers.lexicon.compile import compile_lexicon, compile_text, text_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def lists() -> WordLists:

@@ -59,6 +59,7 @@ def board_of(published: Path, date: str) -> Puzzle:
     return Puzzle(board=tuple(payload["startingBoard"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("date", "rules", "count"), COUNTS)
 def test_published_boards_have_the_known_number_of_covers(
     published: Path, enable: Lexicon, date: str, rules: str, count: int

@@ -124,6 +124,7 @@ def test_a_board_whose_compounds_fill_the_list_has_no_strips(
     assert full.found.codes.tobytes() == plain.found.codes.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_model", [True, False])
 def test_a_spangram_that_no_list_has_is_in_the_list(
     weights: Weights, tmp_path: Path, with_model: bool

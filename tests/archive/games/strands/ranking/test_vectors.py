@@ -75,6 +75,7 @@ def read_all(folder: Path) -> np.ndarray:
     return tiny_vectors(model, vocabulary_of(ZIPF, set(ZIPF), []), folder).of_rows(ALL)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("model")
 def test_processes_may_write_at_once(tmp_path: Path):
     with get_context("fork").Pool(2) as pool:
