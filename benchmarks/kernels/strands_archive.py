@@ -53,7 +53,7 @@ def measure(path: Path, game: StrandsGame, best: int) -> Board:
     puzzle = Puzzle(board=tuple(payload["startingBoard"]), theme_words=len(payload["themeWords"]))
     budget = Budget(seconds=BUDGET_S)
     times = [time.thread_time()]
-    found = game.find(puzzle)
+    found = game.steps(None)[0].find(puzzle)
     times.append(time.thread_time())
     ask = Ask(kind="best", limit=best) if best else Ask(kind="count")
     outcome = game.solve(puzzle, ask, None, budget)

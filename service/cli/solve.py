@@ -135,7 +135,6 @@ def solve(
             json=json,
             sampled=svg is not None,
             official=published.solution,
-            wider=service_plug(found.game).wider(bound, rules.said),
         )
         if not json:
             say_head(found, published, puzzle)
@@ -164,8 +163,6 @@ class _Solve:
     """Whether to find a solution even if they are only counted."""
     official: Any = None
     """The payload's own solution, used only for hints."""
-    wider: Game[Any, Any] | None = None
-    """The game under wider rules, which is asked for a solution where this one has none."""
 
     def answer(self) -> tuple[Status, tuple[Any, ...]]:
         """Solve it, and print the answer as it arrives."""
@@ -174,20 +171,6 @@ class _Solve:
         if self.ask.kind == "meant":
             return self._rank()
         outcome = self.game.solve(self.puzzle, self.ask, None, self.budget)
-        if (
-            outcome.status is Status.UNSOLVABLE
-            and self.wider
-            and self.ask.kind in ("first", "best")
-        ):
-            again = self.wider.solve(self.puzzle, self.ask, None, self.budget)
-            if again.status is Status.SOLVED:
-                if not self.json:
-                    say(f"{sentence_of(service_plug(self.found.game).wider_note)[:-1]}:")
-                return replace(self, game=self.wider).say_answer(again)
-        return self.say_answer(outcome)
-
-    def say_answer(self, outcome: Outcome[Any]) -> tuple[Status, tuple[Any, ...]]:
-        """Print an answer."""
         solved = outcome.status is Status.SOLVED
         sample: tuple[Any, ...] = ()
         if solved and self.ask.kind == "count" and (self.sampled or not self.json):

@@ -69,21 +69,12 @@ class ServicePlug:
     """Default seed of `generate`."""
     payloads_help: str = ""
     """Help text about them, in whole sentences."""
-    wider_note: str = ""
-    """How an answer of `wider` begins, as a clause."""
     dated: bool = True
     """Whether generated payloads are named by dates."""
 
     def advice(self, game: Game[Any, Any]) -> str:  # noqa: ARG002
         """Return which other rules and words may give a board a solution, as a clause."""
         return ""
-
-    def wider(self, game: Game[Any, Any], said: Said) -> Game[Any, Any] | None:  # noqa: ARG002
-        """Return the game under wider rules that is asked where a game finds no solution.
-
-        None if the rules that were said leave no room for it.
-        """
-        return None
 
     def view(self) -> View:
         """Return the game's view: the module `view` next to the plug."""

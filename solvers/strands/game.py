@@ -29,7 +29,7 @@ class StrandsGame(Game[Puzzle, Cover]):
     """Strands, bound to rules and a lexicon."""
 
     name = "strands"
-    solver_version = "strands-3"
+    solver_version = "strands-4"
     reasons: tuple[Reason | None, ...] = (
         None,
         Reason(code=ReasonCode.NODES),
@@ -50,22 +50,62 @@ class StrandsGame(Game[Puzzle, Cover]):
     bound_rules: Rules
     on_progress: Callable[[int, int], None] | None = None
     _found: tuple[Puzzle, Found] | None = None
+    _few: StrandsGame | None = None
 
-    def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Part]:
+    def steps(self, part: Part | None) -> list[StrandsGame]:
+        """Return the games that answer a job, or a part of one, one after the other.
+
+        The first that has a cover answers: spangrams of few words go first. A part is of one step.
+        """
+        if self._few is None and self.bound_rules.few is not None:
+            self._few = StrandsGame(self.bound_rules.few, self.lexicon)
+        if self._few is None or (part is not None and not part.get("few")):
+            return [self]
+        self._few.on_progress = self.on_progress
+        return [self._few] if part is not None else [self._few, self]
+
+    def step(self, puzzle: Puzzle, budget: Budget) -> StrandsGame | None:
+        """Return which of the steps answers a board; None where the budget does not tell."""
+        *before, last = self.steps(None)
+        for game in before:
+            status = game.solve(puzzle, Ask(kind="first"), None, budget).status
+            if status is not Status.UNSOLVABLE:
+                return game if status is Status.SOLVED else None
+        return last
+
+    def split(self, puzzle: Puzzle, ask: Ask, part: Part | None, into: int) -> list[Any]:
         """Divide a job or a part by its spangrams, and one spangram by its first words."""
         del ask
+        game = self.step(puzzle, Budget()) if part is None else self.steps(part)[0]
+        if game is None:
+            return [part]
         try:
-            found = self.find(puzzle)
-            engine = engine_for(puzzle, self.bound_rules, found, Budget(), exists=True)
-            return divide(engine, part, into)
+            found = game.find(puzzle)
+            engine = engine_for(puzzle, game.bound_rules, found, Budget(), exists=True)
+            parts = divide(engine, part, into)
         except (TooManyPiecesError, BudgetSpentError):
             # Solving the part reports why it cannot be divided.
-            return [part or {"under": [], "from": 0, "to": None}]
+            return [part]
+        return parts if game is self else [{**one, "few": True} for one in parts]
 
     def solve_counted(
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
     ) -> Outcome[Cover]:
         """Count the covers of a part; `best` gives those of the highest scores too."""
+        *before, last = self.steps(part)
+        spent = Statistics()
+        for game in before:
+            outcome = game.solve_counted(puzzle, ask, part, budget)
+            if outcome.status is not Status.UNSOLVABLE:
+                return outcome
+            spent += outcome.statistics
+        outcome = last.count_pieces(puzzle, ask, part, budget)
+        return replace(outcome, statistics=spent + outcome.statistics)
+
+    def count_pieces(
+        self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
+    ) -> Outcome[Cover]:
+        """Count covers of all pieces of the rules."""
         engine = None
         try:
             found = self.find(puzzle, budget)
@@ -105,12 +145,15 @@ class StrandsGame(Game[Puzzle, Cover]):
         if published is not None and has_words(published, placed, puzzle.column_count):
             left = words_left(published, placed, puzzle.column_count)
             return Outcome(status=Status.SOLVED, count=1, solutions=(left,))
-        rest = type(self)(self.bound_rules, self.lexicon)
+        game = self.step(puzzle, budget)
+        if game is None:
+            return over_budget(Reason(code=ReasonCode.SECONDS), Statistics())
+        rest = StrandsGame(game.bound_rules, self.lexicon)
         try:
-            found = pieces_with(self.find(puzzle, budget), placed, self.words_known())
+            found = pieces_with(game.find(puzzle, budget), placed, self.words_known())
         except (TooManyPiecesError, BudgetSpentError):
             return over_budget(Reason(code=ReasonCode.SECONDS), Statistics())
-        rest._found = puzzle, found  # noqa: SLF001 - of its own class
+        rest._found = puzzle, found
         outcome: Outcome[Any] = rest.solve(puzzle, Ask(kind="best", limit=1), None, budget)
         if outcome.status is Status.OVER_BUDGET:
             outcome = rest.solve(puzzle, Ask(kind="first"), None, budget)

@@ -134,18 +134,25 @@ class CoverStream(SolutionStream[Cover]):
 
     def found(self) -> Iterator[Cover]:
         """Search for one cover after the other."""
-        game, puzzle = self.game, self.puzzle
-        rules, words = game.bound_rules, game.words_known()
         try:
-            found = game.find(puzzle, self.budget)
-            self.engine = engine_for(puzzle, rules, found, self.budget, exists=True)
-            build = cover_builder(puzzle, rules, found, words)
-            for score, pieces in self._walk_all():
-                yield build(pieces, score)
+            for game in self.game.steps(self.part):
+                cover = None
+                for cover in self._covers(game):
+                    yield cover
+                if cover is not None:
+                    return
         except BudgetSpentError as error:
             self.end(reason_of(error))
         except TooManyPiecesError as error:
             self.end(Reason(code=ReasonCode.CAPACITY, sentence=str(error)))
+
+    def _covers(self, game: StrandsGame) -> Iterator[Cover]:
+        puzzle, rules = self.puzzle, game.bound_rules
+        found = game.find(puzzle, self.budget)
+        self.engine = engine_for(puzzle, rules, found, self.budget, exists=True)
+        build = cover_builder(puzzle, rules, found, game.words_known())
+        for score, pieces in self._walk_all():
+            yield build(pieces, score)
 
     def _walk_all(self) -> Iterator[tuple[int, list[tuple[str, int]]]]:
         engine = self.engine

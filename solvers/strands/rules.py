@@ -11,6 +11,8 @@ Spangram = Literal["required", "one", "off"]
 Words = Literal["given", "any"]
 
 COMPONENTS_MAX = 4
+FEW_PARTS = 3
+"""Words of spangrams that are searched first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +36,10 @@ class Rules(RuleLine):
     """Whether words may step diagonally (article 000, Corollary 19 forbids it)."""
     min_letters: int = 4
     """Fewest letters of a piece."""
-    compound_parts: int = 3
-    """Most words that a spangram may be joined from, 1 to COMPONENTS_MAX; 1: single words."""
+    compound_parts: int = COMPONENTS_MAX
+    """Most words that a spangram may be joined from, 1 to COMPONENTS_MAX; 1: single words. One of
+    more than FEW_PARTS counts only on boards that have no cover with fewer: four words at hand fit
+    hundreds of thousands of places, and hardly one spangram in a hundred is of four."""
     part_centizipf: int = 300
     """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer
     parts may be rarer (nightgrid.solvers.strands.score). A lexicon without frequencies takes
@@ -51,6 +55,16 @@ class Rules(RuleLine):
         self.check_number("compound_parts", 1, COMPONENTS_MAX)
         self.check_number("part_centizipf", 0, 1000)
         self.check_number("compound_centibels", 0, 10_000)
+
+    @property
+    def few(self) -> Rules | None:
+        """The rules of the covers that count if there are any; None if these rules have one step.
+
+        Their spangrams have at most FEW_PARTS words.
+        """
+        if self.spangram == "off" or self.compound_parts <= FEW_PARTS:
+            return None
+        return replace(self, compound_parts=FEW_PARTS)
 
     def normal(self) -> Rules:
         """Reset settings that the others make irrelevant to their defaults.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
@@ -23,6 +23,8 @@ Covering = frozenset[Piece]
 """What makes a cover."""
 
 MOST_STEPS = 400_000
+FEW = 3
+"""Words of spangrams that count first; longer ones count where these give no cover."""
 
 
 class TooLargeError(Exception):
@@ -276,6 +278,11 @@ def enumerate_covers(
 
     Raises TooLargeError after `most_steps` letters and paths tried.
     """
+    if rules.compound_parts > FEW:
+        few = replace(rules, compound_parts=FEW)
+        found = enumerate_covers(puzzle, few, vocabulary, most_steps=most_steps)
+        if found:
+            return found
     steps = Steps(most_steps)
     through: dict[Cell, list[tuple[Piece, Path]]] = defaultdict(list)
     for piece, paths in pieces_of(puzzle, rules, vocabulary, steps).items():

@@ -11,13 +11,13 @@ import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ortools.sat.python import cp_model
 
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from tests.oracles.strands_brute_force import Cell, Covering, Steps, Vocabulary
+from tests.oracles.strands_brute_force import FEW, Cell, Covering, Steps, Vocabulary
 
 MOST_STEPS = 400_000
 Corner = tuple[int, int]
@@ -186,6 +186,14 @@ def enumerate_covers(
 
     Raises TooLargeError after `most_steps` cells walked.
     """
+    if rules.compound_parts > FEW:
+        few = replace(rules, compound_parts=FEW)
+        found = enumerate_covers(
+            puzzle, few, vocabulary,
+            limit=limit, time_limit_s=time_limit_s, most_steps=most_steps,
+        )  # fmt: skip
+        if found.covers or not found.complete:
+            return found
     model, laid = build_model(puzzle, rules, vocabulary, Steps(most_steps))
     solver = cp_model.CpSolver()
     solver.parameters.enumerate_all_solutions = True

@@ -19,7 +19,7 @@ from nightgrid.service.games.plug import (
 )
 from nightgrid.solvers.errors import InvalidPuzzleError
 from nightgrid.solvers.game_contract import Game
-from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
+from nightgrid.solvers.strands.rules import COMPONENTS_MAX
 
 CENTI = 100
 """Frequencies are stored in hundredths of the Zipf scale, improbabilities in those of a decade."""
@@ -43,10 +43,6 @@ class StrandsServicePlug(ServicePlug):
     sample_days = 5
     payloads_help = "Boards of Strands are generated for every payload from a few themes, in turn."
     sample_seed = 56
-    wider_note = (
-        f"no cover has a spangram of up to {Rules().compound_parts} words; with up to "
-        f"{COMPONENTS_MAX} (--rule compound_parts={COMPONENTS_MAX})"
-    )
     rule_options = (
         GameOption(
             "words",
@@ -73,7 +69,7 @@ class StrandsServicePlug(ServicePlug):
         GameOption(
             "compound_parts",
             int,
-            "Most words in a spangram, 1 to 4. Default: 3; `solve` tries 4 where that gives none.",
+            "Most words in a spangram, 1 to 4. Default: 4, where no cover has fewer.",
             texts="N",
         ),
         GameOption(
@@ -106,13 +102,6 @@ class StrandsServicePlug(ServicePlug):
             ways.append("--rule words=any takes any number of theme words")
         ways.append("--lexicon FILE takes words of another list")
         return f"no cover that these rules allow has words of the list alone; {', '.join(ways)}"
-
-    def wider(self, game: Game[Any, Any], said: Said) -> Game[Any, Any] | None:
-        """Take spangrams of more words, unless it was said of how many."""
-        rules, default = game.bound_rules, Rules().compound_parts
-        if "meant" in game.counts or "compound_parts" in said or rules.compound_parts != default:
-            return None
-        return type(game)(replace(rules, compound_parts=COMPONENTS_MAX), game.lexicon)
 
     def check_night(self, said: Said) -> None:
         """Reject a number of words."""

@@ -313,15 +313,13 @@ PARTS = ("YO", "UW", "EA", "RS", "CATS", "DOGS")
 
 
 def test_a_spangram_of_four_words_is_found_without_an_option(invoke: Invoke, write: Write) -> None:
-    """Given no cover with three words, Then `solve` says so and takes four."""
+    """Given no cover with three words, Then every ask takes four, unless told not to."""
     words = ("solve", write(FOUR, "board.json"), "--lexicon", write("\n".join(PARTS), "words.txt"))
-    code, out, _ = invoke(*words)
-    assert code == 0
-    assert (
-        "No cover has a spangram of up to 3 words; with up to 4 (--rule compound_parts=4):" in out
-    )
-    code, out, _ = invoke(*words, "--json")
-    assert " compound_parts=4 " in json.loads(out)["rules"]
+    for ask in ((), ("--all",), ("--best", "1")):
+        code, out, _ = invoke(*words, *ask)
+        assert (code, "Spangram: YO UW EA RS" in out) == (0, True)
+    _, out, _ = invoke(*words, "--count", "--json")
+    assert json.loads(out)["count"] == 1
     code, out, _ = invoke(*words, "--rule", "compound_parts=3")
     assert code == 2
     assert "--rule compound_parts=4 takes one of up to 4 words" in out

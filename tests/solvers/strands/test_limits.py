@@ -44,8 +44,7 @@ def test_parts_that_join_in_too_many_ways_are_refused(monkeypatch: pytest.Monkey
 def test_a_board_that_cannot_be_searched_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "STEPS_MAX", 1 << 16)
     monkeypatch.setattr(general_pieces, "STEPS_MAX", 1 << 16)
-    whole = {"under": [], "from": 0, "to": None}
-    assert laughing(Rules()).split(LAUGHTER, COUNT, None, 8) == [whole]
+    assert laughing(Rules()).split(LAUGHTER, COUNT, None, 8) == [None]
 
 
 def test_the_best_keep_to_bytes_and_seconds() -> None:
