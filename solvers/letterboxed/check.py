@@ -26,8 +26,8 @@ Way = tuple[int, int]
 def check_chain(puzzle: Puzzle, rules: Rules, chain: Chain, lexicon: Lexicon | None = None) -> None:
     """Raise PermanentError, naming the first rule that a chain breaks; else return.
 
-    Words are looked up in the lexicon if there is one, else in the board's own dictionary if it
-    has one. Whether fewer words or letters would do is not looked at.
+    Words are looked up in the lexicon if there is one, else in the board's own dictionary if it has
+    one. Does not check whether fewer words or letters suffice.
     """
     for word in chain.words:
         if len(word) < rules.min_letters:
@@ -37,7 +37,7 @@ def check_chain(puzzle: Puzzle, rules: Rules, chain: Chain, lexicon: Lexicon | N
         else:
             known = puzzle.dictionary is None or word in puzzle.dictionary
         if not known:
-            raise PermanentError(f"{word} is not among the words of the board")
+            raise PermanentError(f"{word} is not one of the board's words")
     if isinstance(rules.chains, int) and len(chain.words) > rules.chains:
         raise PermanentError(f"{len(chain.words)} words; expected at most {rules.chains}")
     played(puzzle, chain)
@@ -61,7 +61,7 @@ def strokes(puzzle: Puzzle, chain: Chain) -> list[tuple[int, int]]:
 
 
 def text_of(chain: Chain) -> str:
-    """Join the words of a chain; the letter that two words share stands once."""
+    """Join the words of a chain, with shared letters once."""
     return chain.words[0] + "".join(word[1:] for word in chain.words[1:])
 
 
@@ -97,7 +97,7 @@ def played(puzzle: Puzzle, chain: Chain) -> list[int]:
             going = playing.step()
         if not going:
             raise PermanentError(
-                f"{' '.join(chain.words)}: no way of playing it goes on from {text[:i]!r} to"
+                f"{' '.join(chain.words)}: no way of playing it continues from {text[:i]!r} to"
                 f" {text[i]!r} on another side and collects every letter"
             )
         if i in ends and playing.complete:

@@ -19,8 +19,8 @@ from nightgrid.solvers.letterboxed.puzzle import Puzzle
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
     """Lay boards out column-wise.
 
-    `letter` holds each board's code points side by side, `side_size` how many stand on each side,
-    `dictionary_id` names the board's own words ("" for none), `size` is the number of letters.
+    `letter` holds each board's code points side by side, `side_size` the number on each side,
+    `dictionary_id` the id of the board's own words ("" for none), `size` the number of letters.
     """
     return {
         **list_column("letter", ([*map(ord, "".join(p.sides))] for p in puzzles)),
@@ -40,7 +40,7 @@ def from_arrays(arrays: Arrays, row: int, dictionaries: Dictionaries | None) -> 
     if name:
         if dictionaries is None:
             raise PermanentError(
-                f"the board of row {row} is played with dictionary {name}, which is not at hand"
+                f"the board of row {row} needs dictionary {name}, which is not available"
             )
         words = dictionaries(name)
     return Puzzle(sides=sides_of(arrays, row), dictionary=words)

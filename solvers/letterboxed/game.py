@@ -54,13 +54,13 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         return from_arrays(arrays, row, self.dictionaries)
 
     def model(self, puzzle: Puzzle) -> Model:
-        """Number a board and find its playable words; those of the last board are kept.
+        """Number a board and find its playable words; those of the last board are cached.
 
-        Raises PermanentError when there are no words to play it with.
+        Raises PermanentError when it has no words.
         """
         kept = self._model
         if kept is None or kept[0] is not puzzle:
-            # Read once: another thread may solve another board meanwhile.
+            # Read once, since another thread may replace it.
             self._model = kept = puzzle, model_of(puzzle, self.bound_rules, self.lexicon)
         return kept[1]
 
@@ -107,7 +107,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         budget: Budget,
         published: Chain | None = None,  # noqa: ARG002
     ) -> Outcome[tuple[Any, ...]]:
-        """Find the shortest chain that begins with the words of a player."""
+        """Find the shortest chain that begins with a player's words."""
         return continue_chain(self, puzzle, self._warm_model(puzzle), moves, budget)
 
     def solution_bytes(self, solution: Chain) -> int:
@@ -149,7 +149,7 @@ class LetterBoxedGame(Game[Puzzle, Chain]):
         """Compile or load the kernels that boards of distinct letters need."""
         self._warm_with(("AB", "CD"))
         warm_tables()
-        # A lexicon's letters are bytes that cannot be written to: a filter of its own.
+        # A lexicon's letters are read-only, for which the filter is compiled separately.
         lexicon = compile_lexicon([("AC", 0), ("CBDA", 0)])
         model_of(Puzzle(sides=("AB", "CD")), Rules(), lexicon)
 

@@ -31,15 +31,15 @@ def generate(
     vowels: str = VOWELS,
     consonants: str = CONSONANTS,
 ) -> Puzzle:
-    """Deal random letters round a polygon; the board brings no words of its own.
+    """Deal random letters round a polygon; the board has no dictionary.
 
-    Letters differ as long as there are enough: there are more vowels than `vowels_min` only where
-    the consonants run out, and only when both have run out does a letter stand on the board again.
-    Vowels are dealt first to the middle of each side, as the article does for looks. The same
-    arguments give the same board on every machine: the only source of randomness is
-    `random.Random(int).random()`, whose sequence Python guarantees.
+    Letters differ as long as there are enough: there are more than `vowels_min` vowels only if the
+    consonants run out, and letters repeat only once both have run out. Vowels are dealt first to
+    the middle of each side, as the article does for looks. The same arguments give the same board
+    on every machine: the only source of randomness is `random.Random(int).random()`, whose sequence
+    Python guarantees.
 
-    Raises PermanentError for a number of sides, letters or vowels that is no board.
+    Raises PermanentError for an impossible number of sides, letters or vowels.
     """
     size = sides * letters_per_side
     if not 2 <= sides <= SIDES_MAX or not 1 <= letters_per_side or size > LETTERS_MAX:
@@ -55,7 +55,7 @@ def generate(
     if rest <= len(consonants) or vowels_min >= len(vowels):
         chosen += _draw(rnd, consonants, rest)
     else:
-        # The consonants run out: what vowels are left come before any letter comes twice.
+        # The consonants run out: use the remaining vowels before any letter twice.
         spare = [letter for letter in vowels if letter not in chosen]
         more = _draw(rnd, consonants, len(consonants)) + _shuffled(rnd, spare)
         chosen += (more + _draw(rnd, consonants + vowels, size))[:rest]
@@ -65,16 +65,17 @@ def generate(
 def par_of(puzzle: Puzzle, lexicon: Lexicon | None = None) -> int | None:
     """Estimate the words that an average player needs; None for a board without a solution.
 
-    Published pars are 4 to 6 on boards that all can be solved in two words: lower the more chains
-    of at most one word more than the fewest there are. Beyond the fewest words par is 2 where there
-    are PAR_EASY_CHAINS or more, 3 where there are PAR_FAIR_CHAINS or more, else 4: bounds that give
-    each par as often as it was published. Raises PermanentError beyond the usual budget.
+    Published pars are 4 to 6, on boards that can all be solved in two words: the lower, the more
+    chains have at most one word more than necessary. Par is the fewest words plus 2 with
+    PAR_EASY_CHAINS such chains or more, plus 3 with PAR_FAIR_CHAINS or more, else plus 4: these
+    bounds give each par as often as it was published. Raises PermanentError beyond the usual
+    budget.
     """
     found = _solve(puzzle, "fewest-words", lexicon)
     if found.value is None:
         return None
     more = _solve(puzzle, found.value + 1, lexicon)
-    # A count that is too large to hold is more than enough.
+    # A count that overflows is more than enough.
     chains = PAR_EASY_CHAINS if more.count is None else more.count
     easy = 2 if chains >= PAR_EASY_CHAINS else 3 if chains >= PAR_FAIR_CHAINS else 4
     return found.value + easy
@@ -90,7 +91,7 @@ def _solve(puzzle: Puzzle, chains: Chains, lexicon: Lexicon | None) -> Outcome[C
 def _deal(letters: list[str], vowels: int, sides: int, per_side: int) -> tuple[str, ...]:
     places = [(row, side) for row in range(per_side) for side in range(sides)]
     middle = (per_side - 1) // 2
-    # Vowels go to the middle of all sides, then to the places beside it.
+    # Vowels go to the middle of all sides, then next to it.
     places.sort(key=lambda place: abs(place[0] - middle))
     at = dict(zip(places[:vowels], letters, strict=False))
     others = sorted(places[vowels:])

@@ -1,4 +1,4 @@
-"""What a search sees of a board: its letters as numbers, and the words that it lets be played."""
+"""A board as the search needs it: its letters as numbers, and its playable words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Model:
     """A board in numbers. Letters are numbered in the order of their code points, words sorted."""
 
     sides: I32
-    """int32[sides, letters]: how often each letter stands on each side."""
+    """int32[sides, letters]: how often each letter occurs on each side."""
     alphabet: str
     """The board's letters, each once, ascending."""
     letters: I32
@@ -28,17 +28,16 @@ class Model:
     offsets: I64
     """int64[words + 1]: word w is letters[offsets[w]:offsets[w + 1]]."""
     begins: I64
-    """int64[letters + 1]: the words that begin with letter a are those from begins[a] to
-    begins[a + 1]."""
+    """int64[letters + 1]: words begins[a] to begins[a + 1] - 1 begin with letter a."""
     doubt: I32 | None
-    """int32[words]: the doubt of each word (see Lexicon); None where none is known."""
+    """int32[words]: the doubt of each word (see Lexicon); None if unknown."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
     def distinct(self) -> bool:
-        """Whether every letter stands on the board once."""
+        """Whether every letter occurs once on the board."""
         return int(self.sides.sum()) == self.sides.shape[1]
 
     def word(self, index: int) -> str:
@@ -50,11 +49,11 @@ class Model:
 def model_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon | None) -> Model:
     """Number a board and find its playable words, in the lexicon or else in its own dictionary.
 
-    Raises PermanentError for a board without words of its own when there is no lexicon.
+    Raises PermanentError if there is neither.
     """
     if lexicon is None and puzzle.dictionary is None:
         raise PermanentError(
-            "the board brings no dictionary, and the game is bound to no lexicon: a word list is"
+            "the board has no dictionary, and the game is bound to no lexicon: a word list is"
             " needed"
         )
     alphabet = "".join(sorted(set("".join(puzzle.sides))))
@@ -63,7 +62,7 @@ def model_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon | None) -> Model:
     for i, side in enumerate(puzzle.sides):
         for letter in side:
             sides[i, number[letter]] += 1
-    # Which sides a letter stands on; the last entry is for every letter that stands on none.
+    # The sides of each letter; the last entry is for letters that are not on the board.
     stands = np.zeros(len(alphabet) + 1, np.uint64)
     for i in range(len(sides)):
         stands[:-1] |= (sides[i] > 0).astype(np.uint64) << np.uint64(i)
@@ -120,11 +119,11 @@ def _playable(
 def filter_words(
     letters: np.ndarray, offsets: np.ndarray, stands: np.ndarray, min_letters: Int, out: np.ndarray
 ) -> Int:
-    """Write the indexes of the words that can be played somewhere on the board; return how many.
+    """Write the indexes of the playable words; return how many.
 
-    `stands[a]` is the mask of the sides on which letter a stands. After each letter the sides on
-    which the player may be are a mask too: from two or more sides every side can be reached, from
-    a single one all others.
+    `stands[a]` is the mask of the sides of letter a. After each letter the possible sides of the
+    player are a mask too: from two or more sides every side can be reached, from a single one all
+    others.
     """
     found = 0
     for word in range(len(offsets) - 1):

@@ -18,7 +18,7 @@ def part_range(part: Part | None, words: int) -> range:
     start, stop = part.get("from"), part.get("to")
     if not (type(start) is type(stop) is int and 0 <= start <= words and 0 <= stop <= words):
         raise PermanentError(
-            f"{part!r} is no part of a Letter Boxed board with {words} playable words; expected"
+            f"{part!r} is not a part of a Letter Boxed board with {words} playable words; expected"
             " `from` and `to`, both as indexes"
         )
     return range(start, stop)

@@ -1,4 +1,4 @@
-"""Go on from words that a player has typed: run together they are the first word of a chain."""
+"""Continue a player's words: joined, they are the first word of a chain."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_chain(model: Model, moves: Sequence[Any]) -> tuple[str, ...]:
             raise IllegalMoveError(i, "expected a word")
         word = upper(move)
         if word not in playable:
-            raise IllegalMoveError(i, f"{word:.40} is no word that the sides let be played")
+            raise IllegalMoveError(i, f"{word:.40} cannot be played on these sides")
         words.append(word)
     for i, (before, after) in enumerate(pairwise(words), 1):
         if before[-1] != after[0]:
@@ -45,8 +45,8 @@ def continue_chain(
 ) -> Outcome[tuple[Any, ...]]:
     """Find the words that follow those of a player, as `Game.continuation`.
 
-    The letters are played on the same sides as if the words were one, so that a word that they
-    make stands for them: chains that begin with it are the chains that begin with them.
+    Joined into one word, their letters are played on the same sides, so chains that begin with that
+    word are the chains that begin with them.
     """
     words = read_chain(model, moves)
     if not words:

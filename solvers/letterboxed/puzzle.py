@@ -31,7 +31,7 @@ class Puzzle:
 
     sides: tuple[str, ...]
     dictionary: tuple[str, ...] | None = None
-    """The board's own words, sorted, each once; None for a board that is played with a lexicon."""
+    """The board's own words, sorted, each once; None if it needs a lexicon."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sides", tuple(upper(side) for side in self.sides))
@@ -43,12 +43,12 @@ class Puzzle:
 
     @property
     def letter_count(self) -> int:
-        """Letters on all sides together: what there is to collect."""
+        """Letters to collect, on all sides together."""
         return sum(map(len, self.sides))
 
     @cached_property
     def dictionary_id(self) -> str:
-        """Hash of the board's own words; "" for a board without."""
+        """Hash of the board's own words; "" for none."""
         return "" if self.dictionary is None else dictionary_id(self.dictionary)
 
     @cached_property
@@ -58,7 +58,7 @@ class Puzzle:
         return digest("letterboxed", canonical_json(sides), self.dictionary_id)
 
     def to_json(self) -> dict[str, Any]:
-        """Write the board as it is drawn, with its own words if it has any."""
+        """Return the board as it is drawn, with its own words if it has any."""
         value: dict[str, Any] = {"game": "letterboxed", "sides": list(self.sides)}
         if self.dictionary is not None:
             value["dictionary"] = list(self.dictionary)
@@ -156,5 +156,5 @@ def _check_words(words: tuple[str, ...], place: str) -> None:
 
 
 def _no_letter(text: str) -> str:
-    """Return the first character that is no letter, or ""."""
+    """Return the first character that is not a letter, or ""."""
     return "" if text.isalpha() else next((c for c in text if not c.isalpha()), "")

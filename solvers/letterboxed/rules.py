@@ -1,4 +1,4 @@
-"""The rules of Letter Boxed that can be switched: which chains count, and their one-line form."""
+"""The switchable rules of Letter Boxed, and their one-line form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Chains = Literal["fewest-words", "fewest-letters"] | int
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules(RuleLine):
-    """What counts as a solution, which is a chain of words that collects every letter."""
+    """Which of the chains that collect every letter are solutions."""
 
     chains: Chains = "fewest-words"
     """`fewest-words`: the chains with as few words as possible. `fewest-letters`: those with as few

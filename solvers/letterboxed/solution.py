@@ -14,17 +14,17 @@ from nightgrid.solvers.lexicon.lexicon import DOUBT_PER_NAT
 class Chain:
     """Words that are played one after the other.
 
-    Chains are told apart by their words alone: a board that has a letter on several sides may let
-    the same words be played in several ways.
+    Chains are equal if their words are: if a letter is on several sides, the same words may be
+    played in several ways.
     """
 
     words: tuple[str, ...]
     doubt: int | None = field(default=None, compare=False)
-    """The doubts of its words (see Lexicon) together; None for words of which none is known."""
+    """Sum of the doubts of its words (see Lexicon); None if unknown."""
 
     @property
     def probability(self) -> float | None:
-        """How likely a game accepts all words; None where that is not known."""
+        """Probability that a game accepts all words; None if unknown."""
         return None if self.doubt is None else math.exp(-self.doubt / DOUBT_PER_NAT)
 
     @property
@@ -39,16 +39,16 @@ class Chain:
 
 
 def chain_to_json(chain: Chain) -> dict[str, Any]:
-    """Write a chain as a JSON value, with its probability if that is known."""
+    """Return a chain as a JSON value, with its probability if known."""
     value = {"words": list(chain.words), "letters": chain.letters}
     if chain.probability is not None:
-        # Six digits, from which the doubt is read again.
+        # Six digits, enough to restore the doubt.
         value["probability"] = float(f"{chain.probability:.6g}")
     return value
 
 
 def chain_from_json(value: Any) -> Chain:
-    """Read a chain as `chain_to_json` writes it.
+    """Parse a chain as returned by `chain_to_json`.
 
     Raises PermanentError for anything else.
     """

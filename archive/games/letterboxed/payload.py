@@ -112,7 +112,7 @@ def _check_published(puzzle: Puzzle, words: Sequence[str] | None) -> None:
     side_of = {letter: i for i, side in enumerate(puzzle.sides) for letter in side}
     if len(side_of) < puzzle.letter_count:
         raise InvalidPuzzleError(
-            "letter-twice", "sides", "a letter stands twice; on published boards none does"
+            "letter-twice", "sides", "a letter occurs twice; published boards have distinct letters"
         )
     if not words:
         raise InvalidPuzzleError(

@@ -1,4 +1,4 @@
-"""A largest set of chains no two of which share a word: what article 003 asks for at its end.
+"""A largest set of chains without a shared word: the closing question of article 003.
 
 Chains of one or two different words are edges of a graph of words, and the set is a largest
 matching: exact, in polynomial time. With longer chains it would be set packing, which is NP-hard.
@@ -13,14 +13,13 @@ from nightgrid.solvers.letterboxed.solution import Chain
 
 
 def disjoint_chains(chains: Iterable[Chain]) -> tuple[Chain, ...]:
-    """Choose a largest set of chains in which no word stands in two of them, in canonical order.
+    """Choose a largest set of chains that share no word, in canonical order.
 
-    A word may stand twice in one chain. Raises PermanentError for a chain of three different words
-    or more.
+    One chain may repeat a word. Raises PermanentError for a chain of three different words or more.
     """
     import networkx as nx
 
-    # Of chains with the same words one is enough: the first in canonical order.
+    # Of chains with the same words only the first in canonical order is needed.
     first: dict[frozenset[str], Chain] = {}
     graph = nx.Graph()
     for chain in sorted(chains, key=lambda chain: chain.order):

@@ -29,8 +29,8 @@ class Limits(NamedTuple):
 def explore(graph: Graph, step: Step, masks: U64) -> Int:
     """Expand states until no chain as good as wanted is missed.
 
-    `masks` are the letters of each word. Returns DONE, GROW, or what ran out; after GROW it goes
-    on when called with larger tables.
+    `masks` are the letters of each word. Returns DONE, GROW, or what ran out; after GROW, call it
+    again with larger tables.
     """
     control = graph.control
     while True:
@@ -60,7 +60,7 @@ def explore(graph: Graph, step: Step, masks: U64) -> Int:
             reached = cost + graphs.word_cost(graph, state, word, step)
             target: Int = graphs.DEAD
             if step.by_letters and step.sizes[word] == 1 and (begun or rest != ZERO):
-                # It collects nothing that the word beside it does not.
+                # It collects nothing that the next word does not.
                 target = graphs.DEAD
             elif rest == ZERO:
                 if reached <= control[graphs.LIMIT]:
@@ -92,11 +92,10 @@ class FirstWords(NamedTuple):
 def short_chains(
     root: FirstWords, step: Step, masks: U64, limits: Limits, rows: I64, out: I64
 ) -> Int:
-    """Find every chain of one word, or where there is none, every chain of two.
+    """Find every chain of one word, or if there is none, every chain of two.
 
-    `rows` gets as many of them as it holds, in the order of the alphabet. `out` (int64[3]) gets the
-    words of a chain (0: there is no such chain), the number of chains, and nodes. Returns DONE or
-    what ran out.
+    Writes them to `rows` in alphabetical order until it is full, and to `out` (int64[3]) the words
+    of a chain (0: none found), the number of chains, and nodes. Returns DONE or what ran out.
     """
     found = nodes = 0
     words = 1

@@ -2,9 +2,8 @@
 
 Article 000, Theorem 7, walks over (place in a word, side, letters left). Counting sequences of
 words once, however they can be played, takes sets of these: a state is an antichain of ways of
-playing, each a side and what is left to collect; a way that has collected less than another on the
-same side is never better. Words are played along the trie that they form: what two words share is
-played once.
+playing, each a side and the letters left; a way that has collected less than another on the same
+side is never better. Words are played along their trie, so shared beginnings are played once.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 from nightgrid.solvers.letterboxed.states.ways_of_playing import Fields, Plays
 
 LONG_WORD = 32
-"""Letters from which a last word is played by itself, with an eye on what it cannot collect."""
+"""Least letters of a last word that is played separately, pruned by what it cannot collect."""
 
 _SIDE = np.uint64((1 << ways_of_playing.SIDE_BITS) - 1)
 _SIDE_BITS = np.uint64(ways_of_playing.SIDE_BITS)
@@ -34,8 +33,7 @@ def explore(
     """Expand states until no chain as good as wanted is missed.
 
     Word w is letters[offsets[w]:offsets[w + 1]]; its first `shared[w]` letters are those of the
-    word before. Returns DONE, GROW, or what ran out; after GROW it goes on when called with
-    larger tables.
+    word before. Returns DONE, GROW, or what ran out; after GROW, call it again with larger tables.
     """
     control, rows, begins = graph.control, plays.rows, plays.begins
     size = len(fields.spare)
@@ -129,7 +127,7 @@ def explore(
                     break
                 depth += 1
                 if alone and depth > 1:
-                    # The depth before is not read again: its rows are used again.
+                    # The depth before is done with: its rows are reused.
                     before = begins[depth - 1]
                     if not (begun and depth == 2):
                         for row in range(end - first):
@@ -170,7 +168,7 @@ def explore(
                 known = 1 if begun else 0
             graph.edges[base + word - lo] = target
         if code != DONE:
-            # What was found stays; the state is expanded again.
+            # Keep what was found, and expand the state again.
             graphs.push(graph, graphs.order_key(cost, graph.left[state], step), state)
             return code
         control[graphs.EDGES] = base + words
@@ -178,7 +176,7 @@ def explore(
 
 
 def shared_beginnings(letters: I32, offsets: I64) -> I64:
-    """Return the length of the beginning that each word shares with the word before it."""
+    """Return the length of the prefix that each word shares with the previous one."""
     sizes = np.diff(offsets)
     shared = np.zeros(len(sizes), np.int64)
     words = np.arange(1, len(sizes))
@@ -193,9 +191,9 @@ def shared_beginnings(letters: I32, offsets: I64) -> I64:
 
 
 def most_gained(letters: I32, offsets: I64, times: I64) -> int:
-    """Bound what one word can collect beside its first letter: no letter more often than it is.
+    """Bound the letters that one word can collect after its first.
 
-    `times`: how often each letter stands on the board.
+    `times`: how often each letter occurs on the board.
     """
     sizes = np.diff(offsets) - 1
     words = np.repeat(np.arange(len(sizes)), sizes)

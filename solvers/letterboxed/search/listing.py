@@ -29,7 +29,7 @@ from nightgrid.solvers.letterboxed.states.lengths import (
 )
 
 ROWS_FIRST, ROWS_MAX = 16, 4096
-"""Chains that the kernel lists at a time: few at first, as a caller may want few."""
+"""Chains that the kernel lists at a time: few at first, since callers may stop early."""
 COLUMNS_MAX = 1 << 20
 """Words of all chains that the kernel lists at a time, if there is more than one."""
 
@@ -50,7 +50,7 @@ class PartSearch:
 
     @cached_property
     def _short(self) -> tuple[int, int, npt.NDArray[np.int64] | None]:
-        """The chains of one or two words if these are the fewest: (words, how many, the chains)."""
+        """The chains of one or two words if these are the fewest: (words, number, chains)."""
         if self.search.engine != "distinct" or self.chains != "fewest-words":
             return 0, 0, None
         return self.search.short_chains(self.at)
@@ -71,7 +71,7 @@ class PartSearch:
         began = time.perf_counter_ns()
         here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
         high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
-        # No chain has more words than LIMIT, be it words or letters.
+        # LIMIT, in words or letters, also bounds the number of words.
         most = int(graph.control[LIMIT])
         code = int(count_walks(graph, step, most, here, high, low, active, out))
         value = int(out[2]) if isinstance(self.chains, int) else most
@@ -84,10 +84,10 @@ class PartSearch:
         return (value, count) if count else (None, 0)
 
     def found(self, skip: int = 0) -> Iterator[Chain]:
-        """Yield chains in canonical order, but the first `skip`. Raises BudgetSpentError."""
+        """Yield chains in canonical order after the first `skip`. Raises BudgetSpentError."""
         word = self.model.word
         for rows in self.listed():
-            # Chains that are left out are not made, and take the kernel's time alone.
+            # Skipped chains cost only the kernel's time.
             left_out = min(skip, len(rows))
             skip -= left_out
             for row in rows[left_out:]:
@@ -133,7 +133,7 @@ class PartSearch:
             lengths = one_word_more(lengths)
             self._work_out(tables, lengths, step, most)
             if not lengths.bits[lengths.begins[-1] :].any():
-                return  # No state has chains of so many words, nor of more.
+                return  # No state has chains of this many words or more.
             if words >= first:
                 for length in lengths.of_root():
                     yield from self._rows(tables, lengths, step, words, length)
@@ -185,12 +185,12 @@ class ChainStream(SolutionStream[Chain]):
 
     @property
     def statistics(self) -> Statistics:
-        """What the stream has cost so far."""
+        """Cost of the stream so far."""
         return self.part.search.statistics
 
     @property
     def engine(self) -> str:
-        """Which engine takes the board: distinct or general."""
+        """The engine of the board: distinct or general."""
         return self.part.search.engine
 
     def found(self) -> Iterator[Chain]:
@@ -198,5 +198,5 @@ class ChainStream(SolutionStream[Chain]):
         return self.part.found()
 
     def found_after(self, skip: int) -> Iterator[Chain]:
-        """Search for the chains behind the first `skip`. Raises BudgetSpentError."""
+        """Search for the chains after the first `skip`. Raises BudgetSpentError."""
         return self.part.found(skip)

@@ -33,7 +33,7 @@ def engine_of(model: Model) -> str:
 
 
 class Search:
-    """One board and one budget, shared by everything that is asked."""
+    """The search of one board within one budget."""
 
     def __init__(self, model: Model, budget: Budget) -> None:
         self.model = model
@@ -45,7 +45,7 @@ class Search:
 
     @cached_property
     def start(self) -> npt.NDArray[np.uint64]:
-        """The key of the state in which chains begin, as the engine writes it."""
+        """The engine's key of the initial state."""
         if self.engine == "distinct":
             return np.array([(1 << len(self.model.alphabet)) - 1], np.uint64)
         full: npt.NDArray[np.uint64] = self._fields.full
@@ -91,7 +91,7 @@ class Search:
         return len(np.unique(self.model.letters)) == len(self.model.alphabet)
 
     def step(self, chains: Chains) -> Step:
-        """Return what words cost under a rule."""
+        """Return the costs of words under a rule."""
         return self._step._replace(
             by_letters=chains == "fewest-letters", fewest=not isinstance(chains, int)
         )
@@ -101,16 +101,16 @@ class Search:
         by_letters = chains == "fewest-letters"
         weights = np.zeros_like(self.sizes) if by_letters else self.sizes
         if self.model.doubt is not None:
-            # More than all letters of a chain: of two chains the one of less doubt comes first.
+            # Doubt outweighs all letters of a chain.
             unit = 1 + most * int(weights.max(initial=0))
             weights = weights + np.int32(unit) * self.model.doubt
         return self.step(chains)._replace(weights=weights)
 
     def short_chains(self, at: range) -> tuple[int, int, npt.NDArray[np.int64] | None]:
-        """Find the chains of one word, else of two: (words, how many, the chains).
+        """Find the chains of one word, else of two: (words, number, chains).
 
-        The chains are words by number, (chains, words), in canonical order; None where there are
-        more than SHORT_ROWS_MAX. Raises BudgetSpentError.
+        The chains are words by number, (chains, words), in canonical order; None if there are more
+        than SHORT_ROWS_MAX. Raises BudgetSpentError.
         """
         began = time.perf_counter_ns()
         root = distinct.FirstWords(self.start[0], at.start, at.stop)
@@ -128,7 +128,7 @@ class Search:
             return words, count, None
         chains = rows[:count, :words]
         weights = self.listing_step("fewest-words", words).weights
-        # Found in the order of the alphabet, which a stable sort keeps.
+        # Found in alphabetical order, which a stable sort keeps.
         return words, count, chains[np.argsort(weights[chains].sum(axis=1), kind="stable")]
 
     def explore(
@@ -152,7 +152,7 @@ class Search:
         return max(self.budget.nodes - self.statistics.nodes, 0)
 
     def spent(self, code: int, began_ns: int, nodes: int, states: int, table_bytes: int) -> None:
-        """Record the cost of a kernel call; raise BudgetSpentError unless it is done."""
+        """Record the cost of a kernel call; raise BudgetSpentError if it stopped early."""
         self.statistics += Statistics(
             states=states,
             nodes=nodes,
@@ -168,7 +168,7 @@ class Search:
         tables.allow(self.nodes_left, self.deadline_ns, self.budget.stop_address)
 
     def _tables(self, words: range, limit: int) -> GrowingGraph:
-        # What the first word collects first comes for nothing.
+        # The first letter is collected at the start.
         left = int(self.model.sides.sum()) - 1
         tables = GrowingGraph(self.start, left, words, limit, self.budget.table_bytes)
         if self.engine == "general":

@@ -1,11 +1,10 @@
 """The graph of states that chains lead through: its tables, and how kernels write them.
 
-A state is what matters of the words played so far: the letter that the next word begins with, and
-what is left to collect. State 0 is the root of the search. The words of a state are a range of the
-sorted playable words, and edge `base + word - lo` says where a word leads: to a state, to
-COMPLETE, or nowhere. States are expanded in the order of cost so far plus what is needed at least
-(A*, with an estimate that never falls short by more than a word costs), so that nothing is looked
-at that cannot be part of a chain as good as wanted.
+A state is the letter that the next word begins with, and the letters left to collect. State 0 is
+the root of the search. The words of a state are a range of the sorted playable words, and edge
+`base + word - lo` says where a word leads: to a state, to COMPLETE, or nowhere. States are expanded
+in the order of cost so far plus what is needed at least (A*, with an estimate that never falls
+short by more than a word costs), so that only states of chains as good as wanted are expanded.
 """
 
 from __future__ import annotations
@@ -24,39 +23,39 @@ COMPLETE, DEAD = -2, -1
 """Edges that lead to no state."""
 
 GROW = -1
-"""A table is too small; the kernel goes on when called with larger ones."""
+"""A table is too small; call the kernel again with larger ones."""
 
 (
     STATES, EDGES, POOL, HEAP, NODES, LIMIT, FOUND, NODES_MAX, DEADLINE_NS, TICK, SHORT, INDEX_BITS,
 ) = range(12)  # fmt: skip
-"""What `control` holds."""
+"""Fields of `control`."""
 SHORT_POOL, SHORT_ROWS = 1, 2
-"""What there was too little of, in the middle of a state."""
+"""Which table was full in the middle of a state."""
 CONTROL_SIZE = 16
 CLOCK_STRIDE = 1 << 14
-"""Nodes between two looks at the clock."""
+"""Nodes between two clock checks."""
 NO_LIMIT = 2**30
-"""More than any chain that is looked for costs."""
+"""More than the cost of any wanted chain."""
 UNREACHED = 2**62
-"""Cost of a state that is not reached yet."""
+"""Cost of a state not reached yet."""
 
 
 class Graph(NamedTuple):
     """Flat tables of states, their keys, and edges."""
 
     control: I64
-    """int64[CONTROL_SIZE]: how much of the tables is in use, and what must not be exceeded."""
+    """int64[CONTROL_SIZE]: how much of the tables is in use, and the limits."""
     last: I32
     """int32[states]: the letter that the next word begins with; -1 at the beginning of a chain."""
     lo: I32
     hi: I32
     """int32[states]: the words that may follow."""
     cost: I64
-    """int64[states]: words (or letters) that it takes to get there."""
+    """int64[states]: words (or letters) so far."""
     left: I32
-    """int32[states]: letters that are still to be collected, at least."""
+    """int32[states]: least number of letters still to collect."""
     base: I64
-    """int64[states]: the first edge, -1 for a state that is not expanded."""
+    """int64[states]: the first edge; -1 if not expanded."""
     key: I64
     """int64[states]: where the state's key begins in the pool."""
     key_size: I32
@@ -70,12 +69,12 @@ class Graph(NamedTuple):
     """Targets, one for each word of each expanded state."""
     heap_key: I64
     heap_state: I32
-    """The states that are to be expanded, the least key first."""
+    """The states to expand, the least key first."""
     clock: I64
 
 
 class Step(NamedTuple):
-    """What words cost and bring."""
+    """Cost and letters of words."""
 
     begins: I64
     """int64[letters + 1]: the words that begin with each letter."""
@@ -84,19 +83,19 @@ class Step(NamedTuple):
     last: I32
     """int32[words]: the letter that each word ends on."""
     weights: I32
-    """int32[words]: what each word adds to the order of chains of equal cost, the letter that two
-    words share not yet taken off; 0 where it adds nothing."""
+    """int32[words]: what each word adds to the order of chains of equal cost, shared letters
+    counted twice; 0 if nothing."""
     by_letters: bool
     """Whether a chain costs its letters instead of its words."""
     fewest: bool
     """Whether only the cheapest chains are wanted."""
     gain: int
-    """The most letters that a word can collect beside its first."""
+    """The most letters that a word can collect after its first."""
 
 
 @inlined_kernel
 def spend(graph: Graph, nodes: Int) -> Int:
-    """Take nodes off the budget; return DONE or what ran out."""
+    """Deduct nodes from the budget; return DONE or what ran out."""
     control = graph.control
     control[NODES] += nodes
     if control[NODES] > control[NODES_MAX]:
@@ -111,13 +110,13 @@ def spend(graph: Graph, nodes: Int) -> Int:
 
 @inlined_kernel
 def needed(left: Int, step: Step) -> Int:
-    """Bound from below what a chain still costs."""
+    """Return a lower bound on what a chain still costs."""
     return left if step.by_letters else (left + step.gain - 1) // step.gain
 
 
 @inlined_kernel
 def word_cost(graph: Graph, state: Int, word: Int, step: Step) -> Int:
-    """Return what a word costs from a state: the letter that two words share counts once."""
+    """Return the cost of a word from a state; shared letters count once."""
     return step.sizes[word] - (1 if graph.last[state] >= 0 else 0) if step.by_letters else 1
 
 
@@ -140,7 +139,7 @@ def push(graph: Graph, key: Int, state: Int) -> None:
 
 @inlined_kernel
 def pop(graph: Graph) -> Int:
-    """Take the state of the lowest key off the heap."""
+    """Pop the state of the lowest key."""
     keys, states = graph.heap_key, graph.heap_state
     top = states[0]
     size = graph.control[HEAP] - 1
@@ -165,13 +164,13 @@ def pop(graph: Graph) -> Int:
 
 @inlined_kernel
 def order_key(cost: Int, left: Int, step: Step) -> Int:
-    """Order states: the least promised cost first, of equal ones those that have come furthest."""
+    """Return a state's key: the least estimated cost first, then the most progress."""
     return ((cost + needed(left, step)) << 32) | (NO_LIMIT - cost)
 
 
 @inlined_kernel
 def next_state(graph: Graph, step: Step) -> Int:
-    """Return the state to expand next, left on the heap; -1 if no chain as good is missed."""
+    """Return the state to expand next without popping it; -1 if no wanted chain is left."""
     control = graph.control
     while control[HEAP] > 0:
         state = graph.heap_state[0]
@@ -184,7 +183,7 @@ def next_state(graph: Graph, step: Step) -> Int:
 
 @inlined_kernel
 def is_full(graph: Graph, more: Int) -> bool:
-    """Return whether so many more states, or their places on the heap, do not fit."""
+    """Return whether this many more states do not fit into the tables or the heap."""
     control = graph.control
     states = control[STATES] + more
     return bool(
@@ -201,7 +200,7 @@ def _mixed(graph: Graph, at: Int, size: Int, last: Int) -> np.uint64:
 
 @search_kernel
 def index_anew(graph: Graph) -> None:
-    """Enter every state into an empty index. The root is not looked for."""
+    """Enter every state but the root, which is never looked up, into an empty index."""
     bits = graph.control[INDEX_BITS]
     for state in range(1, graph.control[STATES]):
         mixed = _mixed(graph, graph.key[state], graph.key_size[state], graph.last[state])
@@ -222,7 +221,7 @@ def _has_key(graph: Graph, state: Int, at: Int, size: Int, last: Int) -> bool:
 
 @inlined_kernel
 def intern(graph: Graph, at: Int, size: Int, last: Int) -> Int:
-    """Find the state whose key was written behind the pool, or add it; return it.
+    """Find or add the state whose key was written behind the pool; return it.
 
     The key is `pool[at:at + size]` with `at` the pool's end. A new state has cost UNREACHED.
     """
@@ -251,7 +250,7 @@ def intern(graph: Graph, at: Int, size: Int, last: Int) -> Int:
 
 @inlined_kernel
 def arrive(graph: Graph, state: Int, cost: Int, left: Int, step: Step) -> None:
-    """Note that a state can be reached at a cost."""
+    """Record that a state can be reached at a cost."""
     if cost < graph.cost[state]:
         last = graph.last[state]
         graph.lo[state] = step.begins[last]

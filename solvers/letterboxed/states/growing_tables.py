@@ -1,4 +1,4 @@
-"""Tables that grow as a search needs them, within the budget's bytes."""
+"""Tables that grow on demand, within the budget's bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS_FIRST = 1 << 8
 
 
 def larger(array: Any, least: int) -> Any:
-    """Copy an array (of rows) into one of at least `least` rows, twice as long or more."""
+    """Copy an array into one at least twice as long, of at least `least` rows."""
     new = np.empty((max(2 * len(array), least), *array.shape[1:]), array.dtype)
     new[: len(array)] = array
     return new
@@ -30,7 +30,7 @@ def table_bytes(*tables: Any) -> int:
 
 
 class GrowingGraph:
-    """The graph of one search. State 0 is its root, with the words that it may begin with."""
+    """The graph of one search. State 0 is its root, with the possible first words."""
 
     def __init__(self, key: Any, left: int, words: range, limit: int, most_bytes: int) -> None:
         size = max(len(words), 1)
@@ -65,7 +65,7 @@ class GrowingGraph:
         control[graphs.INDEX_BITS] = (4 * states).bit_length() - 1
 
     def allow(self, nodes: int, deadline_ns: int, stop_address: int = 0) -> None:
-        """Set how much more may be spent, and the address of the flag that ends the search."""
+        """Set the rest of the budget, and the address of the stop flag."""
         control = self.graph.control
         self.graph.clock[STOP_AT] = stop_address
         control[graphs.NODES_MAX], control[graphs.DEADLINE_NS] = nodes, deadline_ns
@@ -84,11 +84,11 @@ class GrowingGraph:
 
     @property
     def bytes(self) -> int:
-        """What the tables take."""
+        """Bytes of the tables."""
         return table_bytes(self.graph, self.plays or ())
 
     def grow(self) -> bool:
-        """Enlarge the tables for the next state; False when the budget does not allow it."""
+        """Enlarge the tables for the next state; False if that exceeds the budget."""
         graph, control = self.graph, self.graph.control
         state = int(graph.heap_state[0])
         words = int(graph.hi[state] - graph.lo[state])
@@ -134,7 +134,7 @@ class GrowingGraph:
         )
 
     def release(self) -> None:
-        """Release what only finding states needs."""
+        """Release the tables that only the search for states needs."""
         self.plays = None
 
 

@@ -1,9 +1,9 @@
-"""How many chains a graph of states holds, which lengths they can have, and the chains themselves.
+"""Count and list the chains of a graph of states, by their possible lengths.
 
-For a state and a number of words, the lengths that so many words can add to complete the chain are
-a set of bits. Lengths are letters, and where words are doubted, doubts in front of them. With these
-no turn that is taken in listing chains is in vain. They are worked out from the last word of a
-chain backwards: those of n words from those of n - 1.
+For a state and a number of words, a set of bits holds the lengths that exactly so many words can
+add to complete the chain. Lengths are letters; if words have doubts, these are the higher digits.
+With these sets, listing meets no dead end. They are computed backwards from the last word: those of
+n words from those of n - 1.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def count_walks(
 
 
 class Lengths(NamedTuple):
-    """The bits of every expanded state, for every number of words up to some number."""
+    """The bits of every expanded state, by number of words."""
 
     row: I32
     """int32[states]: the row of each expanded state, -1 for others."""
@@ -103,16 +103,16 @@ class Lengths(NamedTuple):
     """int64[words + 1]: row r of n words is bits[begins[n] + r * width(n):][:width(n)]."""
     bits: U64
     longest: int
-    """Most letters that a word adds; 0 when lengths play no role."""
+    """Most letters that a word adds; 0 if lengths do not matter."""
 
     @property
     def nbytes(self) -> int:
-        """What the tables take."""
+        """Bytes of the tables."""
         return self.row.nbytes + self.begins.nbytes + self.bits.nbytes
 
     def of_root(self) -> Iterator[int]:
         """Yield the lengths of the chains of the most words from the root, ascending."""
-        # The root is the first state, and expanded, so that its row is the first.
+        # The root is the first expanded state, so its row is the first.
         first = int(self.begins[-1])
         for i in range(_width(len(self.begins) - 1, self.longest)):
             bits = int(self.bits[first + i])
@@ -130,7 +130,7 @@ def no_lengths(graph: Graph, longest: int) -> Lengths:
 
 
 def one_word_more(lengths: Lengths) -> Lengths:
-    """Make room for the bits of one word more, all of them 0."""
+    """Add rows of zeros for one word more."""
     size = lengths.rows * _width(len(lengths.begins), lengths.longest)
     return lengths._replace(
         begins=np.append(lengths.begins, len(lengths.bits)),
@@ -144,14 +144,14 @@ def _width(words: int, longest: int) -> int:
 
 @inlined_kernel
 def added(graph: Graph, state: Int, word: Int, step: Step) -> Int:
-    """Return the length that a word adds: its weight, without the letter that two words share."""
+    """Return the length that a word adds: its weight without the shared letter."""
     shares = not step.by_letters and graph.last[state] >= 0
     return step.weights[word] - (1 if shares else 0)
 
 
 @inlined_kernel
 def width(words: Int, lengths: Lengths) -> Int:
-    """Return how many 64-bit words the lengths of so many words take."""
+    """Return the number of 64-bit words for the lengths of chains of some words."""
     return (words * lengths.longest + 64) >> 6
 
 
@@ -159,8 +159,7 @@ def width(words: Int, lengths: Lengths) -> Int:
 def work_out(graph: Graph, step: Step, lengths: Lengths, most: Int) -> Int:
     """Set the bits of the most words in the tables; return DONE or what ran out.
 
-    Only chains of at most `most` words will be listed: a state that is too far from the root for
-    them is left out.
+    States too far from the root for chains of at most `most` words are left out.
     """
     words = len(lengths.begins) - 1
     size = width(words, lengths)
@@ -199,14 +198,14 @@ def work_out(graph: Graph, step: Step, lengths: Lengths, most: Int) -> Int:
 
 
 class Walk(NamedTuple):
-    """How far the listing of chains has come: one entry for each word of the chain."""
+    """Position of a listing, with one entry for each word of the chain."""
 
     state: I64
     """The state before the word."""
     word: I64
     """The word to try next."""
     left: I64
-    """Letters that are left to add."""
+    """Letters left to add."""
     place: I64
     """int64[2]: the depth (-1 at the end), and the number of rows written last."""
 
@@ -215,7 +214,7 @@ class Walk(NamedTuple):
 def list_chains(
     graph: Graph, step: Step, lengths: Lengths, words: Int, walk: Walk, out: I64
 ) -> Int:
-    """Write chains of `words` words, those in alphabetical order that the walk comes to next.
+    """Write the next chains of `words` words, in alphabetical order.
 
     Rows of `out` are chains. Returns DONE or what ran out.
     """

@@ -1,4 +1,4 @@
-"""Ways of playing, as rows of words: a field for every letter of every side, many in a word."""
+"""Ways of playing as rows of 64-bit words, with a field for every letter of every side."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ SIDE_BITS = 8
 """The first word of a way of playing: letters left above, the side in these bits."""
 NO_FIELD = -1
 PAIRS_MAX = 192
-"""Ways up to which each is compared with each; more are only told apart."""
+"""Up to this many ways are compared in pairs; among more, only duplicates are dropped."""
 
 _SIDE = np.uint64((1 << SIDE_BITS) - 1)
 _SIDE_BITS = np.uint64(SIDE_BITS)
 
 
 class Fields(NamedTuple):
-    """Where each letter of each side is counted. Every field has a spare bit above it.
+    """The field of each letter of each side. Every field has a spare bit above it.
 
-    With the spare bits set, one subtraction compares all fields of a word: none is larger if
-    every spare bit stays.
+    With the spare bits set, one subtraction compares all fields of a word: none is larger if every
+    spare bit stays.
     """
 
     word: I32
-    """int32[sides, letters]: word of the field, counted from 1; NO_FIELD where a letter is not."""
+    """int32[sides, letters]: word of the field, counted from 1; NO_FIELD if there is none."""
     shift: U64
     mask: U64
     """uint64[sides, letters]: lowest bit of the field, and its bits when shifted down."""
@@ -37,7 +37,7 @@ class Fields(NamedTuple):
     full: U64
     """uint64[words + 1]: everything left, on side 0."""
     stands: I32
-    """int32[sides of all letters]: the sides on which each letter stands, letter by letter."""
+    """int32[sides of all letters]: the sides of each letter, letter by letter."""
     stands_at: I32
     """int32[letters + 1]: where each letter's sides begin."""
 
@@ -94,12 +94,12 @@ class Plays(NamedTuple):
     state: I64
     """int64[1]: the last stamp."""
     to_come: I32
-    """int32[letters]: how often each letter comes later in the word."""
+    """int32[letters]: how often each letter occurs later in the word."""
 
 
 @inlined_kernel
 def covers(rows: U64, a: Int, b: Int, spare: U64) -> bool:
-    """Return whether row a has nothing left that row b has not, on the same side."""
+    """Return whether row a is on the same side as row b and has no letters left that b lacks."""
     if (rows[a, 0] ^ rows[b, 0]) & _SIDE != ZERO:
         return False
     for i in range(1, len(spare)):
@@ -112,7 +112,7 @@ def covers(rows: U64, a: Int, b: Int, spare: U64) -> bool:
 def keep(rows: U64, first: Int, new: Int, fields: Fields, plays: Plays) -> Int:
     """Keep row `new` among the rows from `first` if none there is as good; return their end.
 
-    U64 that the new one is better than are dropped.
+    Drops rows that the new one is better than.
     """
     spare = fields.spare
     if new - first < PAIRS_MAX:
@@ -177,7 +177,7 @@ def enter(rows: U64, source: Int, new: Int, side: Int, letter: Int, fields: Fiel
 
 @inlined_kernel
 def lacks_letter(rows: U64, row: Int, letter: Int, to_come: Int, fields: Fields) -> bool:
-    """Return whether more of a letter is left than will come."""
+    """Return whether more of a letter is left than the word still has."""
     left = ZERO
     for at in range(fields.stands_at[letter], fields.stands_at[letter + 1]):
         side = fields.stands[at]
@@ -190,7 +190,7 @@ def lacks_letter(rows: U64, row: Int, letter: Int, to_come: Int, fields: Fields)
 def some_can_complete(
     rows: U64, first: Int, end: Int, kinds: Int, plays: Plays, fields: Fields
 ) -> bool:
-    """Return whether for some row enough of every letter will come."""
+    """Return whether the rest of the word suffices for some row."""
     for row in range(first, end):
         complete = True
         for kind in range(kinds):

@@ -30,7 +30,7 @@ def chain(*words: str) -> Chain:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("XYZ",), "XYZ is not among the words"),
+        (("XYZ",), "XYZ is not one of the board's words"),
         (("AC",), "AC: expected at least 3 letters"),
         (("BDA", "BDA"), "BDA does not begin with 'A'"),
         (("BDA", "ACF"), "'E' is not collected"),
@@ -48,7 +48,7 @@ def test_a_chain_is_refused_when_it_is_too_long_or_complete_too_early():
         check_chain(BOARD, rules, chain("BDFACE", "EB"))
     with pytest.raises(PermanentError, match="collected before the end: 'BDFACE'"):
         check_chain(BOARD, Rules(chains=2, min_letters=2), chain("BDFACE", "EB"))
-    with pytest.raises(PermanentError, match="no way of playing it goes on from 'AB' to 'A'"):
+    with pytest.raises(PermanentError, match="no way of playing it continues from 'AB' to 'A'"):
         check_chain(Puzzle(sides=("AB", "AC")), Rules(chains=2), chain("ABAC"))
     with pytest.raises(PermanentError, match="the board has no 'Q'"):
         check_chain(Puzzle(sides=("AB", "CD")), Rules(), chain("ACQ"))

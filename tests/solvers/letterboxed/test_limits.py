@@ -146,11 +146,11 @@ def test_a_board_without_words_and_a_game_without_a_lexicon_are_refused():
         game_of("").solve(Puzzle(sides=("AB", "CD")), COUNT)
     with pytest.raises(PermanentError, match="not streamed"):
         game_of("").stream(GENERAL, COUNT)
-    with pytest.raises(PermanentError, match="is no part"):
+    with pytest.raises(PermanentError, match="is not a part"):
         game_of("").solve(GENERAL, COUNT, {"from": 99, "to": 100})
     with pytest.raises(PermanentError, match="can be counted"):
         game_of("").solve_batch(game_of("").to_arrays([GENERAL]), FIRST, Budget())
-    with pytest.raises(PermanentError, match="not at hand"):
+    with pytest.raises(PermanentError, match="not available"):
         game_of("").from_arrays(game_of("").to_arrays([GENERAL]), 0)
 
 
