@@ -57,7 +57,7 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
         deadline_ns = begun + budget_ns
         code: Int = np.int64(spaces.TIME_IS_UP)
         if not is_stopped(space.board.clock[STOP_AT]):
-            # Rows so small that they never check the clock may be many.
+            # Many rows may be too small to check the clock themselves.
             code = prepare(space, table, children, rows.columns, row, rows.part, deadline_ns)
         into.costs[row, STATES] = 0
         into.costs[row, NODES] = 0
@@ -80,7 +80,7 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
 def count_rows(rows: Rows, budget: Budget, into: Counts) -> None:
     """Count the solutions of boards in memory reused by the thread.
 
-    The budget applies to each board. A board that needs more memory ends with a code of which
+    The budget applies to each board. A board that needs more memory ends with a code for which
     `is_capacity` is true: see `count_again`.
     """
     work = kept()
@@ -94,7 +94,7 @@ def count_rows(rows: Rows, budget: Budget, into: Counts) -> None:
 def count_again(rows: Rows, budget: Budget, into: Counts) -> None:
     """Count one board with the whole budget's memory, after `count_rows` ran out of it.
 
-    Longer keys follow where these are what it takes.
+    Retries with longer keys if these are too short.
     """
     row = int(rows.start)
     tried: tuple[int, ...] | None = None

@@ -53,9 +53,9 @@ _CODES = {kind: code for code, kind in enumerate(REGION_TYPES)}
 def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
     """Lay puzzles out as the columns of the puzzles table.
 
-    Cells are sorted by (row, column), regions and dominoes stand in canonical order. Returns
-    for each list column NAME.values and NAME.offsets (int32, one more than puzzles), and `size`
-    (int32, dominoes per board).
+    Cells are sorted by (row, column), regions and dominoes are in canonical order. Returns for each
+    list column NAME.values and NAME.offsets (int32, one more than puzzles), and `size` (int32,
+    dominoes per board).
     """
     cells = [
         sorted((*cell, i) for i, r in enumerate(puzzle.regions) for cell in r.cells)
@@ -123,8 +123,8 @@ def _misfit(place: str, message: str) -> InvalidPuzzleError:
 def kernel_columns(arrays: Arrays) -> Columns:
     """Pick the arrays that kernels read.
 
-    Arrays that may not be written, as they come out of Arrow, are copied: to Numba they are of
-    another type, for which it would compile every kernel again.
+    Read-only arrays, as Arrow returns them, are copied: Numba would compile every kernel again for
+    their type.
 
     Raises PermanentError for columns that do not fit together: kernels trust their offsets.
     """
@@ -135,7 +135,7 @@ def kernel_columns(arrays: Arrays) -> Columns:
         values = [_writable(arrays[f"{name}.values"], DTYPES[name]) for name in names]
         if not _rise(offsets) or any(offsets[-1] > len(column) for column in values):
             raise PermanentError(
-                f"columns {', '.join(names)}: expected offsets that rise from 0 on and end within "
+                f"columns {', '.join(names)}: expected offsets that rise from 0 and end within "
                 "the values"
             )
         for name in names[1:]:
@@ -154,14 +154,14 @@ def kernel_columns(arrays: Arrays) -> Columns:
 
 def _rise(offsets: npt.NDArray[np.int32]) -> bool:
     """Return whether offsets increase from 0 or more."""
-    # Two are those of a single board, for which NumPy takes ten times as long.
+    # A single board has two, for which NumPy takes ten times as long.
     if len(offsets) == 2:
         return 0 <= offsets.item(0) <= offsets.item(1)
     return len(offsets) > 0 and offsets[0] >= 0 and not (offsets[1:] < offsets[:-1]).any()
 
 
 def _writable(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
-    """Copy an array unless it is of this type, in one piece, and may be written to."""
+    """Copy an array unless it has this type and is contiguous and writable."""
     if array.dtype == dtype and array.flags.c_contiguous and array.flags.writeable:
         return array
     return np.require(array, dtype, ["C", "W"])

@@ -1,10 +1,10 @@
 """The expected cost of counting boards: by size, or for a single one by an estimate of its states.
 
-The number of dominoes says little of a loose board: of two boards of 14, one takes a millisecond
-and the other ten seconds. The estimate by which a cell order is chosen
-(nightgrid.solvers.pips.layers.order) is mostly within a factor of ten of the states that there are,
-and costs about 0.03 ms a board: too much for a plan of a million boards, whose counts take no
-longer, and nothing next to a few jobs.
+The number of dominoes says little about a loose board: of two boards of 14, one takes a millisecond
+and the other ten seconds. The estimate that chooses a cell order
+(nightgrid.solvers.pips.layers.order) is mostly within a factor of ten of the actual states, and
+costs about 0.03 ms a board: too much for a plan of a million boards, whose counts take no longer,
+but nothing for a few jobs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from nightgrid.solvers.pips.layers.order import judge_orders
 from nightgrid.solvers.pips.layers.space import READY
 
 STATE_S = 0.8e-6
-"""What one state of the estimate stands for. Of 30 loose boards of 14 dominoes 27 take
-a fifth to two and a half times as long as expected, half in the median, and three at least eight
-times as long (ADR 51)."""
+"""Seconds for each state of the estimate. Of 30 loose boards of 14 dominoes 27 take a fifth to two
+and a half times as long as expected, half in the median, and three at least eight times as long
+(ADR 51)."""
 BOARD_S = 50e-6
 """Overhead of a board besides its states."""
 LARGE_SIZE = 16

@@ -79,7 +79,7 @@ class PipsGame(Game[Puzzle, Solution]):
     ) -> list[Any]:
         """Divide a job or a part by subtrees of the forest of tilings, buckets into fewer.
 
-        For `all` by what is laid first, domino by domino: in the order in which solutions stand.
+        For `all`, by the first dominoes, in the canonical order of solutions.
         """
         if isinstance(part, dict):
             return divide_layer_part(puzzle, ask, part, into)
@@ -102,7 +102,7 @@ class PipsGame(Game[Puzzle, Solution]):
         budget: Budget,
         published: Solution | None = None,  # noqa: ARG002
     ) -> Outcome[tuple[Any, ...]]:
-        """Solve the board that placed dominoes leave."""
+        """Solve the rest of the board around placed dominoes."""
         return continue_board(self, puzzle, moves, budget)
 
     def solution_bytes(self, solution: Solution) -> int:
@@ -224,7 +224,7 @@ _UNSOLVABLE = algebra.STATUS_CODES.index(Status.UNSOLVABLE)
 
 
 def _costs_in(columns: Any) -> dict[str, Any]:
-    """Name the columns of Counts.costs behind the code."""
+    """Return the columns of Counts.costs after the code."""
     return dict(zip(algebra.COST_COLUMNS, columns[batch.STATES :], strict=True))
 
 

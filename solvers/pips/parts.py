@@ -1,8 +1,8 @@
 """Parts of a Pips job: subtrees of the forest of tilings, named by their first tiles.
 
-A part is a list of `[cell, cell]` or `[cell, cell, pips, pips]`: tiles that exist, with or
-without the domino half that lies on each cell. Siblings differ in the tile of one cell, or in
-the halves on one tile, so parts never share a solution and together hold every one.
+A part is a list of `[cell, cell]` or `[cell, cell, pips, pips]`: tiles, with or without the pips on
+each cell. Siblings differ in the tile of one cell, or in the halves on one tile, so parts never
+share a solution and together hold every one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def part_arrays(puzzle: Puzzle, part: Part | None) -> PartArrays:
             ) from None
         apart = abs(row_a - row_b) + abs(col_a - col_b)
         if apart != 1 or {a, b} & used or len(pips) not in (0, 2):
-            raise PermanentError(f"part[{i}]: {tile!r} is no tile of its own on this board")
+            raise PermanentError(f"part[{i}]: {tile!r} is not a free tile of this board")
         used |= {a, b}
         tiles.append((a, b))
         halves += zip((a, b), pips, strict=False)
@@ -78,10 +78,9 @@ def is_in_part(solution: Solution, part: Part | None) -> bool:
 
 
 def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) -> list[Part]:
-    """Divide a part into at least `into` parts if it can be, breadth first along the cell order.
+    """Divide a part into at least `into` parts if possible, breadth first along the cell order.
 
-    Tiles are fixed first, one cell after the other; where every tile of a part is fixed, the
-    dominoes on them, one tile after the other.
+    Tiles are fixed first, one cell after the other, and then the dominoes on them.
     """
     part_arrays(puzzle, part)
     queue: deque[Part] = deque([list(part or [])])
@@ -101,11 +100,11 @@ def divide(puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int) 
 def divide_in_order(
     puzzle: Puzzle, order: Sequence[Cell], part: Part | None, into: int
 ) -> list[Part]:
-    """Divide a part into at least `into` parts if it can be, in canonical order.
+    """Divide a part into at least `into` parts if possible, in canonical order.
 
-    Each fixes the dominoes on the first cells that are free: what `canonical_key` begins with, so
-    that the solutions of one part stand before those of the next. A part of which tiles are fixed
-    without their dominoes is no range of that order, and stays whole.
+    Each fixes the dominoes on the first free cells, a prefix of `canonical_key`, so that the
+    solutions of one part precede those of the next. A part that fixes tiles without dominoes is not
+    a range of that order, and stays whole.
     """
     part_arrays(puzzle, part)
     parts: list[Part] = [list(part or [])]
@@ -114,7 +113,7 @@ def divide_in_order(
     while len(parts) < into:
         children = [child for one in parts for child in _laid_children(puzzle, order, one)]
         if not children or children == parts:
-            # None of them can be filled, or all of them are full.
+            # Either none can be filled, or all are full.
             break
         parts = children
     return parts
@@ -154,7 +153,7 @@ def _domino_children(puzzle: Puzzle, part: Part) -> list[Part]:
 
 
 def _ways_left(puzzle: Puzzle, part: Part) -> list[tuple[int, int]]:
-    # The ways to lay one of the dominoes that the part leaves, by their pips.
+    # The ways to lay one of the remaining dominoes, by their pips.
     left = Counter(puzzle.dominoes)
     for tile in part:
         if len(tile) == 4:
@@ -165,7 +164,7 @@ def _ways_left(puzzle: Puzzle, part: Part) -> list[tuple[int, int]]:
 def canonical_key(
     order: Sequence[Cell], positions: Mapping[Cell, int], solution: Solution
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return where a solution stands in the order in which a search finds them.
+    """Return the sort key of a solution in the order of the search.
 
     By cell order: for each first free cell the position of its partner, its own pips and the
     partner's, which is how `expand` sorts children.

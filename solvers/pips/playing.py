@@ -1,8 +1,8 @@
-"""Go on from dominoes that a player has placed: what they leave of the board is a board again.
+"""Continue from a player's placed dominoes: the rest of the board is a board again.
 
-The cells that are covered go, and regions keep what is left to ask of their other cells. Only
-`unequal` cannot say so by itself: each pip that its other cells must avoid stays in the region, on
-an island of two cells that one domino alone can cover.
+Covered cells are dropped, and regions keep what they still demand of their other cells. Only
+`unequal` cannot express that: each pip that its other cells must avoid stays in the region, on an
+island of two cells that only one domino can cover.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def continue_board(
 
 
 def read_placements(puzzle: Puzzle, moves: Sequence[Any]) -> tuple[dict[Cell, int], list[Domino]]:
-    """Read placements, [cell, cell, pips, pips] each: the pips on cells, and the dominoes left.
+    """Parse placements, [cell, cell, pips, pips] each: the pips on cells, and the dominoes left.
 
     Raises IllegalMoveError for one that does not lie on two free neighbours, or whose domino is
     not left.
@@ -72,7 +72,7 @@ def read_placements(puzzle: Puzzle, moves: Sequence[Any]) -> tuple[dict[Cell, in
 def residual(puzzle: Puzzle, pips: Mapping[Cell, int], dominoes: Sequence[Domino]) -> Puzzle | None:
     """Return the board that placed dominoes leave; None if they break a region.
 
-    `dominoes` are those left. Its solutions are the ways to go on, with islands beyond the board.
+    `dominoes` are those left. Its solutions are the continuations, with islands beyond the board.
     """
     regions: list[Region] = []
     islands: list[Domino] = []
@@ -103,7 +103,7 @@ def residual(puzzle: Puzzle, pips: Mapping[Cell, int], dominoes: Sequence[Domino
 
 
 def _left_of(region: Region, cells: tuple[Cell, ...], on: Sequence[int]) -> Iterator[Region]:
-    """Yield what a region asks of its other cells; nothing where that cannot be."""
+    """Yield what a region demands of its other cells; nothing if it is impossible."""
     target = (region.target or 0) - sum(on)
     match region.type:
         case RegionType.EQUALS if on:

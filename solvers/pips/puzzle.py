@@ -207,11 +207,11 @@ def _check_cover(obj: Mapping[str, Any], regions: Sequence[Region], place: str) 
         cell = _pair(item, at, "cell", MAX_COORDINATE)
         if cell in board:
             raise InvalidPuzzleError(
-                "duplicate-cell", at, f"cell {list(cell)} stands twice on the board; expected once"
+                "duplicate-cell", at, f"cell {list(cell)} is on the board twice; expected once"
             )
         if cell not in covered:
             raise InvalidPuzzleError(
-                "uncovered-cell", at, f"cell {list(cell)} lies in no region; expected exactly one"
+                "uncovered-cell", at, f"cell {list(cell)} is in no region; expected exactly one"
             )
         board.add(cell)
     for i, region in enumerate(regions):

@@ -131,12 +131,12 @@ def _wrong_cell(
         return InvalidPuzzleError(
             "duplicate-cell",
             place,
-            f"cell {list(cell)} stands twice in this region; expected once",
+            f"cell {list(cell)} is in this region twice; expected once",
         )
     return InvalidPuzzleError(
         "region-overlap",
         place,
-        f"cell {list(cell)} already lies in regions[{seen[cell]}]; expected each cell in exactly "
+        f"cell {list(cell)} is already in regions[{seen[cell]}]; expected each cell in exactly "
         "one region",
     )
 

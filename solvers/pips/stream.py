@@ -67,7 +67,7 @@ class PipsStream(SolutionStream[Solution]):
         )
 
     def _prepare(self) -> tuple[int, SearchScratch]:
-        # A key of two words and a small forest, and more of either if the board wants it.
+        # A key of two words and a small forest, or more if the board needs it.
         columns = kernel_columns(to_arrays([self._puzzle]))
         dominoes = len(self._puzzle.dominoes)
         scratch = borrow(dominoes)
@@ -97,7 +97,7 @@ class PipsStream(SolutionStream[Solution]):
     def order(self) -> list[Cell]:
         """Return the cells in the order in which the search fills them.
 
-        Raises PermanentError for a board that is refused.
+        Raises PermanentError for a refused board.
         """
         if is_first_choice(self._puzzle):
             return general_order(self._puzzle)
@@ -116,7 +116,7 @@ class PipsStream(SolutionStream[Solution]):
     def found(self) -> Iterator[Solution]:
         """Search for one solution after the other. Raises BudgetSpentError.
 
-        The first of a part is that of the whole board, if it lies in the part and is quickly found.
+        The first one of a part is that of the whole board, if it is in the part and found quickly.
         """
         if self.first:
             quick = find_first(self._puzzle, self._budget)

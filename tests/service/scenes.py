@@ -23,7 +23,7 @@ STUCK = {
 }
 """No domino has nine pips."""
 BROKEN = {"dominoes": [[1, 2]], "regions": [{"indices": [[0, 0], [0, 0]], "type": "empty"}]}
-"""A cell stands twice in a region."""
+"""A cell is in a region twice."""
 
 
 def payload(**levels: Any) -> dict[str, Any]:

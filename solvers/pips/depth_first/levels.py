@@ -27,7 +27,7 @@ class Levels:
     can: Annotated[I64, np.int64, (_LEVELS, CELLS_MAX)]
     """By level and pips: the cells that may hold these."""
     edges: Annotated[I64, np.int64, (_LEVELS, CELLS_MAX)]
-    """By level and offset: the lower cell of each tile that is left."""
+    """By level and offset: the lower cell of each remaining tile."""
     free: ByLevel
     cell: ByLevel
     """The cell that this level covers,"""
@@ -40,7 +40,7 @@ class Levels:
     partner: ByLevel
     pips: ByLevel
     other: ByLevel
-    """The placement that is tried: its partner, and the indices of the pips on the two."""
+    """The placement being tried: its partner, and the indices of the pips on both."""
 
     offsets: Scalar
     offset: ByBit
@@ -54,23 +54,23 @@ class Levels:
     low_pips: ByBit
     high_pips: ByBit
     left: ByBit
-    """Copies that are left, and"""
+    """Copies left, and"""
     any_left: ByBit
-    """all bits if there are any."""
+    """all bits if any."""
     joined: ByBit
-    """The pips with which these share a domino that is left."""
+    """The pips on remaining dominoes with these."""
     supply: ByBit
-    """Halves with these pips that are left."""
+    """Remaining halves with these pips."""
     low: BySize
     high: BySize
     """Sums of the r lowest and the r highest pips left, by r."""
     beside: ByBit
-    """Scratch: cells that hold what a domino joins to these pips."""
+    """Scratch: cells that may hold the other half of a domino with these pips."""
     supported: ByBit
     """Scratch: cells next to one of those."""
     least: ByBit
     greatest: ByBit
-    """Scratch: free cells of a region of which these pips are the least, the greatest."""
+    """Scratch: free cells of a region with these least or greatest pips."""
     clock: Annotated[I64, np.int64, (CLOCK_WORDS,)]
     """See nightgrid.solvers.kernel.machine."""
 
@@ -92,7 +92,7 @@ def lowest(bits: Int) -> Int:
 
 @search_kernel
 def begin(board: Board, s: Levels) -> None:
-    """Make level 0 of a loaded board: every cell is free and may hold every pip."""
+    """Fill level 0 of a loaded board: every cell is free and may hold every pip."""
     n, values = board.cells, board.values
     s.offsets = 0
     s.most = 0
@@ -134,7 +134,7 @@ def begin(board: Board, s: Levels) -> None:
 
 @search_kernel
 def lay(board: Board, s: Levels, d: Int) -> None:
-    """Make the next level: this one with its placement."""
+    """Fill the next level: this one with its placement."""
     a, b = s.pips[d], s.other[d]
     t = s.type[a, b]
     s.supply[a] -= 1
@@ -157,7 +157,7 @@ def lay(board: Board, s: Levels, d: Int) -> None:
 
 @search_kernel
 def put_back(s: Levels, d: Int) -> None:
-    """Take the placement of a level back."""
+    """Undo the placement of a level."""
     a, b = s.pips[d], s.other[d]
     t = s.type[a, b]
     s.supply[a] += 1

@@ -1,4 +1,4 @@
-"""What follows from a placement: pips and tiles that no solution of a level has."""
+"""Propagate a placement: remove pips and tiles that no solution of a level has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNBOUNDED = 1 << 60
 
 @search_kernel
 def narrow_regions(board: Board, s: Levels, d: Int) -> bool:
-    """Take pips from cells whose regions they would break; return False if one is broken."""
+    """Remove pips that would break their cell's region; return False if one is broken."""
     can, values, free = s.can, board.values, s.free[d]
     r = 0
     for v in range(values):
@@ -93,7 +93,7 @@ def _narrow_sum(board: Board, s: Levels, d: Int, g: Int, rest: Int) -> bool:
         return False
     if rest == 0:
         return True
-    # What a cell may hold if the others hold their least or greatest, or the pips left.
+    # Bounds of a cell if the others hold their least or greatest, or the pips left.
     most = top - laid - s.low[rest - 1]
     fewest = bottom - laid - s.high[rest - 1]
     cells &= free
@@ -115,9 +115,9 @@ def _narrow_sum(board: Board, s: Levels, d: Int, g: Int, rest: Int) -> bool:
 
 @search_kernel
 def narrow_tiles(board: Board, s: Levels, d: Int) -> bool:
-    """Drop tiles on which no domino left can lie, and pips that no tile left supports.
+    """Drop tiles that fit no remaining domino, and pips that no remaining tile supports.
 
-    Returns False if a cell has no tile or no pips left, or if the halves left do not suffice.
+    Returns False if a cell has no tile or no pips left, or if too few halves are left.
     """
     can, edges, values, free = s.can, s.edges, board.values, s.free[d]
     for v in range(values):
@@ -146,7 +146,7 @@ def narrow_tiles(board: Board, s: Levels, d: Int) -> bool:
     single = some & ~several
     taken = 0
     for k in range(s.offsets):
-        # Cells with one tile left: no other tile of their partners is.
+        # A cell with one tile left: its partner has no other tile.
         far = s.offset[k]
         forced = edges[d, k] & (single | single >> far)
         if taken & forced:

@@ -1,12 +1,12 @@
 """The first solution of a board, depth first with propagation: most boards need a few dozen steps.
 
 The search covers the cell with the fewest placements left, a placement being a tile with a domino
-on it in one direction, and after each one narrows what is left: the pips that each cell may hold
-by its region, and the tiles that exist by the pips on their two cells. Sets of cells are one word
-of bits, so that a step takes the same few instructions for all cells together.
+on it in one direction, and after each one narrows the rest: the pips that each cell may hold by its
+region, and the tiles that exist by the pips on their two cells. Sets of cells are one word of bits,
+so that a step handles all cells in the same few instructions.
 
-It keeps nothing of what has failed, so it is given up after NODES_MAX placements. The search of
-nightgrid.solvers.pips.layers, which chooses a cell order first, takes such a board from its start.
+It does not remember dead ends, so it gives up after NODES_MAX placements. Then the search of
+nightgrid.solvers.pips.layers, which chooses a cell order first, starts the board from scratch.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from nightgrid.solvers.pips.puzzle import Puzzle
 from nightgrid.solvers.pips.solution import Placement, Solution
 
 NODES_MAX = 4096
-"""Placements after which the search is given up."""
+"""Placements after which the search gives up."""
 CLOCK_STRIDE = 256
-"""Placements between two looks at the clock."""
+"""Placements between two clock checks."""
 
 GIVEN_UP = codes.KERNEL_CODES
 """The board is too large, or took more placements than NODES_MAX."""
@@ -61,7 +61,7 @@ def _choose(board: Board, s: Levels, d: Int) -> None:
         near = 0
         for k in range(s.offsets):
             far = s.offset[k]
-            # Shifted twice: by more than a word at once is undefined.
+            # Shifted twice, since a shift by a whole word is undefined.
             near |= (s.edges[d, k] >> c & 1) << far << c
             if c >= far:
                 near |= (s.edges[d, k] >> c - far & 1) << c - far
@@ -160,7 +160,7 @@ _kept = threading.local()
 
 
 def find_first(puzzle: Puzzle, budget: Budget) -> Found:
-    """Search for a solution of a board, the same one whenever the budget suffices."""
+    """Search for a solution of a board, the same one for every sufficient budget."""
     if len(puzzle.dominoes) * 2 > CELLS_MAX:
         return Found(GIVEN_UP, 0, 0)
     memory = getattr(_kept, "memory", None)

@@ -15,7 +15,7 @@ FREE = -1
 SETTLED = -1
 """Progress of a region that can no longer fail."""
 FULL = MAX_COUNT + 1
-"""Counts are capped at this: more does not fit into a result."""
+"""Counts are capped at this: results hold no more."""
 Open = tuple[int, int, int]
 """A partly filled region: its number, its free cells, its progress."""
 
@@ -54,7 +54,7 @@ class GeneralBoard:
             self.target.append(target)
             self.size.append(size)
         self.partner = [-1] * len(self.cells)
-        """The cell that must share a tile with this one, -1 where there is a choice."""
+        """The cell that must share a tile with this one; -1 if there is a choice."""
         self.can_be_tiled = self._force_tiles()
 
     def _never_fails(self, kind: RegionType, size: int, target: int) -> bool:
@@ -66,7 +66,7 @@ class GeneralBoard:
         )
 
     def _force_tiles(self) -> bool:
-        """Match each cell with one free neighbour to it; return whether none is stranded."""
+        """Match each cell that has one free neighbour; return whether no cell is stranded."""
         partner = self.partner
         degree = [len(near) for near in self.near]
         leaves = [i for i, d in enumerate(degree) if d <= 1]
@@ -94,8 +94,8 @@ class GeneralBoard:
     def order(self) -> list[int]:
         """The order in which cells are filled, which keeps the number of open regions low.
 
-        Always the cell that opens the fewest regions and borders, first those that close one, and
-        of equal ones the one that has waited longest. Forced tiles are taken whole.
+        The next cell is the one that opens the fewest regions and borders, preferably one that
+        closes some, then the one that was reached first. Forced tiles are filled together.
         """
         done = [False] * len(self.cells)
         waits: dict[int, int] = {}
@@ -154,7 +154,7 @@ class GeneralBoard:
         return order
 
     def advance(self, g: int, rest: int, progress: int, pip: int) -> int | None:
-        """Place a pip on a region with `rest` free cells; return the progress, None if it fails."""
+        """Place a pip on a region with `rest` free cells; return its progress, None if it fails."""
         kind, target = self.kind[g], self.target[g]
         left = rest - 1
         if progress == SETTLED:

@@ -1,9 +1,9 @@
-"""Count domino by domino: for boards of one tiling on which tiles are much alike.
+"""Count domino by domino, for boards with one tiling and few kinds of tiles.
 
-No constraint asks where in its region a pip lies, so tiles whose two cells lie in the same regions
-are alike. A state is how many tiles of each kind are free and the progress of the regions, and the
-dominoes are laid one kind after the other: a subset sum in the classical way. Where regions are
-sums alone, the first half of the dominoes and the second are counted apart and joined.
+Constraints ignore where in its region a pip lies, so tiles in the same two regions are of one kind.
+A state is the number of free tiles of each kind and the progress of the regions, and the dominoes
+are laid one kind after the other, as in the classical subset sum. If all regions are sums, both
+halves of the dominoes are counted separately and joined.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DOMINOES_MAX = 62
 """Most dominoes whose orientations fit 63 bits."""
 
 Layer = dict[tuple[tuple[int, ...], tuple[int, ...]], int]
-"""Free tiles of each kind and progress of each region: in how many ways."""
+"""Maps free tiles of each kind and progress of each region to a number of ways."""
 
 
 def suits(board: GeneralBoard) -> bool:
@@ -54,7 +54,7 @@ class DominoSearch:
 
     def __init__(self, board: GeneralBoard, meter: Meter, *, exists: bool) -> None:
         self.board, self.meter, self.exists = board, meter, exists
-        # Large ones first: the remaining ones can then compensate less and less.
+        # Large ones first, so that the rest compensates less and less.
         self.sequence = sorted(range(len(board.types)), key=lambda t: (-board.types[t][1], t))
         self._known: dict[object, int] = {}
 
@@ -63,7 +63,7 @@ class DominoSearch:
     ) -> int:
         """Count the ways to lay what is left (copies by type) on the free tiles.
 
-        `progress`: of every region, as nightgrid.solvers.pips.general.board.advance tells it.
+        `progress`: of every region, as returned by nightgrid.solvers.pips.general.board.advance.
         """
         kinds = tuple(sorted(kind for kind, n in free.items() if n))
         slots = tuple(free[kind] for kind in kinds)
@@ -92,7 +92,7 @@ class DominoSearch:
         self, kinds: tuple[tuple[int, int], ...], slots: tuple[int, ...], types: list[int],
         left: tuple[int, ...], progress: tuple[int, ...],
     ) -> int:  # fmt: skip
-        # In turn, so that both halves hold large ones and small ones.
+        # Alternately, so that both halves hold large and small ones.
         one = self._layers(kinds, {(slots, progress): 1}, types[::2], left, whole=False)
         other = self._layers(kinds, {(slots, progress): 1}, types[1::2], left, whole=False)
         target = self.board.target
@@ -100,12 +100,12 @@ class DominoSearch:
         for (free, sums), ways in one.items():
             self.meter.add_node()
             used = tuple(n - m for n, m in zip(slots, free, strict=True))
-            # Both halves begin with what lies already, or bounds on the sums would be wrong.
+            # Both halves start from the placed dominoes, or bounds on the sums would be wrong.
             rest = tuple(t - s + p for t, s, p in zip(target, sums, progress, strict=True))
             more = other.get((used, rest))
             if more is None:
                 continue
-            # The second half was counted on all tiles, not only on those that are free.
+            # The second half was counted on all tiles, not only on free ones.
             for n, m in zip(slots, free, strict=True):
                 more //= math.comb(n, m)
             total += ways * more
@@ -117,7 +117,7 @@ class DominoSearch:
         self, kinds: tuple[tuple[int, int], ...], layer: Layer, types: list[int],
         left: tuple[int, ...], *, whole: bool,
     ) -> Layer:  # fmt: skip
-        """Lay kinds of dominoes one after the other; `whole`: no others follow."""
+        """Lay kinds of dominoes one after the other; `whole` if these are all."""
         board = self.board
         most = sum(left[t] * sum(board.types[t]) for t in types)
         for t in types:
@@ -196,11 +196,10 @@ class DominoSearch:
 def count_sums(dominoes: list[tuple[int, int, int]], target: int, meter: Meter) -> int:
     """Count the arrangements of (pips, pips, copies) on as many tiles whose halves sum to target.
 
-    Every tile has one half in the one region that sums, the other in no region. Each domino lies
-    one way or the other, so a solution is a choice of halves with the right sum and any arrangement
-    of the dominoes on the tiles. The sums of the first half of the dominoes and of the second are
-    listed, equal ones merged, and matched (meet in the middle). At most DOMINOES_MAX dominoes in
-    all. Raises BudgetSpentError.
+    Every tile has one half in the only region, a sum, and the other in none. So a solution is a
+    choice of one half of each domino with the right sum, and any arrangement of the dominoes. The
+    sums of both halves of the dominoes are listed, equal ones merged, and matched (meet in the
+    middle). At most DOMINOES_MAX dominoes in all. Raises BudgetSpentError.
     """
     least = sum(a * n for a, _, n in dominoes)
     rest = target - least

@@ -28,8 +28,8 @@ Step = tuple[int, int, int]
 class TileSearch:
     """A board, or a part of it, tile by tile: for boards with few kinds of dominoes.
 
-    The states are those of nightgrid.solvers.pips.layers.count, without bounds. A tile that nothing
-    constrains takes no domino: those left when all else is done fill such tiles in any way.
+    The states are those of nightgrid.solvers.pips.layers.count, without bounds. Unconstrained tiles
+    are left empty: at the end the remaining dominoes fill them in any way.
     """
 
     def __init__(
@@ -44,8 +44,8 @@ class TileSearch:
             self.position[cell] = p
         self.later = []
         for p, cell in enumerate(order):
-            # A cell with a choice has none that takes another's forced partner: no tile would
-            # look at that one again where the rest of the order is forced.
+            # A cell with a choice never takes another's forced partner, which nothing would check
+            # again where the rest of the order is forced.
             partners = [c for c in board.near[cell] if board.partner[c] < 0]
             if board.partner[cell] >= 0:
                 partners = [board.partner[cell]]
@@ -70,7 +70,7 @@ class TileSearch:
         self.pips = sorted(self.by_pip)
         self.root: State = (0, 0, 0, ())
         self.tail = len(order)
-        """From this position on, only which domino lies where is left to choose."""
+        """From this position on, the tiling is forced."""
         while self.tail and self._is_plain(order[self.tail - 1], tile):
             self.tail -= 1
         self._known: dict[State, int] = {}
@@ -87,7 +87,7 @@ class TileSearch:
     def steps(self, state: State, *, explicit: bool) -> Iterator[tuple[Step | None, State]]:
         """Yield the states after each tile on the first free cell, in canonical order.
 
-        `explicit`: tiles that nothing constrains take a domino as well; else the step is None.
+        `explicit`: unconstrained tiles take a domino too; else their step is None.
         """
         p, covered, used, opened = state
         board, order = self.board, self.board.order
@@ -134,7 +134,7 @@ class TileSearch:
         return opened[:at] + kept + opened[at + there :]
 
     def value(self, state: State) -> int:
-        """Count the solutions below a state, or with `exists` tell whether there are any."""
+        """Count the solutions below a state, or with `exists` check whether there are any."""
         known, meter = self._known, self.meter
         settled = self._settled(state)
         if settled is not None:
@@ -168,7 +168,7 @@ class TileSearch:
         return self._known.get(state)
 
     def _endings(self, used: int) -> int:
-        """Count the ways to lay what is left on as many tiles without constraint."""
+        """Count the ways to lay the remaining dominoes on unconstrained tiles."""
         if self.exists:
             return 1
         left, ways = 0, 1
@@ -180,7 +180,7 @@ class TileSearch:
 
 
 DOMINOES_MIN = 17
-"""Most dominoes of boards that are always left to the layers."""
+"""Most dominoes of boards that always go to the layers."""
 
 
 def is_first_choice(puzzle: Puzzle) -> bool:
@@ -223,7 +223,7 @@ class GeneralSearch:
         rest = list(board.size)
         for g, free, now in opened:
             progress[g], rest[g] = now, free
-        # Regions that are full have held; their progress plays no role but in sums.
+        # Full regions hold; their progress only matters in sums.
         uncovered = [
             c for q, c in enumerate(board.order[p:])
             if q == 0 or not (covered >> (q - 1)) & 1

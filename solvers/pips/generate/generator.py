@@ -5,7 +5,7 @@ regions, its tiles get dominoes, and every region gets a constraint that the pla
 
 The same mix and seed give the same board on every machine and Python version: the only source of
 randomness is `random.Random(int).random()`, whose sequence Python guarantees, and no set or hash
-order is ever looked at.
+order matters.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Tile = tuple[Cell, Cell]
 _FLIPS_PER_CELL = 4
 """Random flips of 2 x 2 blocks that mix a rectangle's tiling, for each of its cells."""
 _COMPACTNESS = 3
-"""Candidate places of a domino: a blob takes the one that widens its bounding box least."""
+"""Candidate places of a domino, of which the one that widens the bounding box least is taken."""
 _STRIDE = 1 << 14
-"""Cells are kept as row * _STRIDE + column, off the edge by half of it, while a blob grows."""
+"""While a blob grows, its cells are row * _STRIDE + column, half of it off the edge."""
 _ORIGIN = (_STRIDE // 2) * _STRIDE + _STRIDE // 2
 _STEPS = (1, -1, _STRIDE, -_STRIDE)
 
@@ -133,12 +133,12 @@ def arrangements_millibits(max_pip: int, dominoes: int) -> int:
 def chance_millibits(kind: RegionType, cells: int, target: int, max_pip: int) -> int:
     """Estimate the chance that random pips satisfy a region, as a logarithm in millibits.
 
-    The sum over a board's regions and `arrangements_millibits` is how much freedom its constraints
-    leave. On random boards it explains three quarters of the variance of the logarithm of a
-    counting search's states, and designers keep it low. Rounded, so that estimates compare alike
-    on every machine.
+    Summed over a board's regions, plus `arrangements_millibits`, this measures the freedom that its
+    constraints leave. On random boards it explains three quarters of the variance of the logarithm
+    of a counting search's states, and designers keep it low. Rounded, so that estimates compare
+    alike on every machine.
 
-    `target` is 0 for a kind that has none.
+    `target` is 0 for a kind without one.
     """
     pips = max_pip + 1
     if kind is RegionType.EMPTY:
@@ -174,7 +174,7 @@ SEEDS_PER_STREAM = 2**32
 """Board i of a stream has the seed `stream * SEEDS_PER_STREAM + i`."""
 
 _FREEDOM_TRIES = 5
-"""Choices of regions and pips among which a bound on freedom looks for a tight one ..."""
+"""Choices of regions and pips that are tried to meet a bound on freedom ..."""
 _WILD_TRIES = 30
 _WILD_BITS = 4
 """... and as long as the tightest is this far above the bound: such boards can be wild."""
@@ -309,7 +309,7 @@ _Made = tuple[RegionType, int | None, list[int]]
 
 
 def _constrain(kind: RegionType, pips: list[int], rnd: Random) -> tuple[RegionType, int | None]:
-    """Read a region's target off the planted pips; return its kind, which may change, and that."""
+    """Read a region's target off the planted pips; return its kind, perhaps another, and target."""
     target: int | None = None
     if kind is RegionType.UNEQUAL and len(set(pips)) < len(pips):
         kind = RegionType.SUM

@@ -42,8 +42,8 @@ class Mix:
     """How often a region with a sum holds low or high pips only, which leaves few ways to reach
     its target."""
     curation: float = 0.0
-    """How often a region avoids what makes dominoes interchangeable, as designers do: whole tiles
-    inside of it that can be turned round, and two tiles to the same other region."""
+    """How often a region avoids interchangeable dominoes, as designers do: tiles inside of it that
+    can be turned round, and two tiles that reach into the same other region."""
     freedom_bits: float | None = None
     """Bound on the freedom that a board's constraints leave, as
     nightgrid.solvers.pips.generate.generator estimates it: boards above it are drawn again a few
@@ -58,7 +58,7 @@ class Mix:
 def _sums(weights: Weights[T]) -> tuple[list[T], list[float]]:
     total = sum(weight for _, weight in weights)
     sums = [s / total for s in itertools.accumulate(weight for _, weight in weights)]
-    # Whatever rounding has left of the last sum: no number lies above it.
+    # Rounding may leave the last sum below 1: no number lies above it.
     return [value for value, _ in weights], [*sums[:-1], math.inf]
 
 
@@ -77,9 +77,9 @@ def fewest_pips(dominoes: int) -> int:
 
 
 def too_few_pips(mix: Mix, duplicates: str) -> str | None:
-    """Explain why a requested `max_pip` is impossible; None if every board can keep to it.
+    """Explain why a requested `max_pip` is impossible; None if every board can meet it.
 
-    `duplicates` is how a person asks for boards with a domino several times.
+    `duplicates` is the option that allows a domino several times.
     """
     most = max(n for n, _ in mix.dominoes)
     least = fewest_pips(most)
@@ -114,10 +114,10 @@ def _published(
     )
 
 
-# The weights of EASY, MEDIUM and HARD are how often each value occurs on the puzzles of that
-# level published from 2025-08-18 to 2025-11-13 (88 a level). Some are corrected for what the bound
-# on freedom prefers: `sum` cells by themselves are wished for 0.7 times as often, `equals` regions
-# 1.1 times and `unequal` regions three times as often as they occur.
+# The weights of EASY, MEDIUM and HARD are how often each value occurs on the puzzles of that level
+# published from 2025-08-18 to 2025-11-13 (88 a level). Some are corrected for what the bound on
+# freedom prefers: single `sum` cells are wished for 0.7 times as often, `equals` regions 1.1 times
+# and `unequal` regions three times as often as they occur.
 _SUM, _LESS, _GREATER = RegionType.SUM, RegionType.LESS, RegionType.GREATER
 _EQUALS, _UNEQUAL, _EMPTY = RegionType.EQUALS, RegionType.UNEQUAL, RegionType.EMPTY
 
@@ -179,7 +179,7 @@ LOOSE = Mix(
     unconstrained=0.15,
     rows=4,
 )
-"""Few and wide constraints: a 4 x 8 board that has far more solutions than published ones."""
+"""Few and loose constraints: a 4 x 8 board with far more solutions than published ones."""
 
 PRESETS: Mapping[str, Mix] = {"easy": EASY, "medium": MEDIUM, "hard": HARD, "loose": LOOSE}
 LEVELS: tuple[str, ...] = ("easy", "medium", "hard")

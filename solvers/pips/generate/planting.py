@@ -1,7 +1,7 @@
 """Divide a board into regions, and plant pips in them that make the constraints hold.
 
-The regions come first: kinds and sizes as the mix wants them, each connected. Then every tile
-gets a domino that suits the regions its halves lie in.
+The regions come first: kinds and sizes as the mix wants them, each connected. Then every tile gets
+a domino that suits the regions of its halves.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from nightgrid.solvers.pips.generate.mix import Mix, Random, Weights, draw, fewe
 from nightgrid.solvers.pips.regions import Domino, RegionType
 
 Group = tuple[RegionType, list[int]]
-"""A region in the making: its kind and its cells, by number; cells 2 i and 2 i + 1 are tile i."""
+"""A growing region: its kind and its cells, by number; cells 2 i and 2 i + 1 are tile i."""
 
 _GROWTH_TRIES = 8
-"""Places from which a region is tried before it stays smaller than wished."""
+"""Starting cells that are tried before a region stays smaller than wished."""
 _WHOLE_TILES_SHUNNED = 0.5
-"""How often a curated region does not take the other half of a tile it has, when it could."""
+"""How often a curated region skips the other half of one of its tiles."""
 _DOUBLES_FAVOURED = 0.85
 """How often a tile inside of a curated region gets a double, which cannot be turned round."""
 _PLANTING_TRIES = 6
-"""Choices of pips for the `equals` regions before one of them is given up."""
+"""Choices of pips for the `equals` regions before one becomes a `sum`."""
 _CANDIDATES = 4
 """Dominoes that a tile with no fixed half chooses from."""
 _PICKY_CANDIDATES = 16
 """The same for a tile that touches an `unequal` region."""
 _REPEATED = -1000
-"""Score of a pip that an `unequal` region has already."""
+"""Score of a pip that an `unequal` region already has."""
 _NEEDS_TWO = (RegionType.EQUALS, RegionType.UNEQUAL)
 _SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
 
@@ -37,8 +37,8 @@ _SUMMED = (RegionType.SUM, RegionType.LESS, RegionType.GREATER)
 def divide(mix: Mix, neighbours: Sequence[Sequence[int]], rnd: Random) -> list[Group]:
     """Divide cells into connected regions of the kinds and sizes that the mix wants.
 
-    Wishes are granted from large to small. What a wish leaves over is wished for again, and the
-    unconstrained cells take what remains.
+    Wishes are granted from large to small. Cells that a wish could not take are wished for again,
+    and the rest is unconstrained.
     """
     total = len(neighbours)
     free = [True] * total
@@ -77,7 +77,7 @@ def divide(mix: Mix, neighbours: Sequence[Sequence[int]], rnd: Random) -> list[G
 
 
 def _single_cells(mix: Mix) -> Weights[RegionType]:
-    """Weigh the kinds of a single cell whose wish came to nothing."""
+    """Weigh the kinds of a single cell whose wish failed."""
     kinds = dict(mix.kinds)
     singles = tuple(
         (kind, kinds[kind] * sum(weight for size, weight in mix.sizes[kind] if size == 1))
@@ -96,7 +96,7 @@ def _grow(
     owner: Sequence[int],
     rnd: Random,
 ) -> list[int]:
-    """Take `size` connected free cells, or the most that a few tries find."""
+    """Take `size` connected free cells, or as many as a few tries find."""
     total = len(free)
     # An equals region with two whole tiles would need the same double twice.
     one_double = kind is RegionType.EQUALS and not mix.duplicates
@@ -161,7 +161,7 @@ def plant(mix: Mix, cell_count: int, groups: list[Group], rnd: Random) -> list[i
 
 
 class _Box:
-    """The dominoes that are left to choose from."""
+    """The remaining dominoes."""
 
     def __init__(self, mix: Mix, count: int) -> None:
         self.max_pip = mix.max_pip
@@ -176,7 +176,7 @@ class _Box:
         return x * self._stride + y in self._place
 
     def partners(self, x: int) -> list[int]:
-        """List the pips that lie with x on a domino."""
+        """List the pips that share a domino with x."""
         place, first = self._place, x * self._stride
         return [y for y in range(self.max_pip + 1) if first + y in place]
 
@@ -195,7 +195,7 @@ class _Box:
 
 
 class _Planting:
-    """One try to give every tile a domino."""
+    """One attempt to assign every tile a domino."""
 
     def __init__(self, mix: Mix, cell_count: int, groups: Sequence[Group], rnd: Random) -> None:
         self._rnd = rnd
@@ -206,7 +206,7 @@ class _Planting:
         self._fixed = [-1] * cell_count
         self._mood = [0] * cell_count
         self._has: list[set[int] | None] = [None] * cell_count
-        """The pips that the `unequal` region of a cell has already; None in other regions."""
+        """The pips that the `unequal` region of a cell already has; None in other regions."""
         values: list[int] = []
         for number, (kind, cells) in enumerate(groups):
             for cell in cells:
@@ -282,7 +282,7 @@ class _Planting:
             x, y = dominoes[int(rnd() * count)]
             if rnd() >= 0.5:
                 x, y = y, x
-            # A cell of an unequal region has no mood.
+            # Cells of unequal regions have no mood.
             straight, turned = mood_a * x + mood_b * y, mood_a * y + mood_b * x
             if has_a is not None:
                 straight += _REPEATED * (x in has_a)
@@ -304,7 +304,7 @@ class _Planting:
         return x, x
 
     def _best(self, cell: int, pips: Sequence[int]) -> int:
-        """Choose the pip of the highest score for a cell, at random among equals."""
+        """Choose the pip with the highest score for a cell, at random among equals."""
         rnd, has, mood = self._rnd, self._has[cell], self._mood[cell]
         best = pips[0]
         best_score, best_chance = -sys.maxsize, 0.0
