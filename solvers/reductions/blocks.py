@@ -1,12 +1,12 @@
 """Larger cells for Strands (article 000, Theorem 20): words become as long as wanted.
 
-A cell becomes a block of size x size cells: its letter in the middle, and around it one of four
-new letters by the parity of its row and of its column. A block has a way through all of its cells
-from any corner to either corner next to it, on which the middle comes at the same step, `before`:
-each letter of a word becomes that many of the block's letter, the old letter, and the rest of the
+A cell becomes a block of size x size cells: its letter in the middle, and around it one of four new
+letters by the parity of its row and of its column. A block has a way through all of its cells from
+any corner to either corner next to it, on which the middle comes at the same step, `before`: each
+letter of a word becomes that many of the block's letter, the old letter, and the rest of the
 block's. Blocks of one colour do not touch, so a word takes whole blocks; and words only have
-colours next to one another that differ in one of the two parities, so no diagonal step between
-blocks is a word's.
+colours next to one another that differ in one of the two parities, so no word steps diagonally
+between blocks.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from nightgrid.solvers.strands.solution import Cover, Entry
 SIZE = 3
 WORDS_MAX = 200_000
 MIN_LETTERS_MAX = 64
-"""The most that the rule min_letters can ask for."""
+"""Maximum of the rule min_letters."""
 
 Small = Reduced[Any, Puzzle]
 
 
 def enlarge(small: Small, size: int = SIZE) -> Reduced[Small, Puzzle]:
-    """Write a board with its words as one whose words have size x size times the letters.
+    """Convert a board and its words to one with size x size times the letters.
 
     Equivalent for boards that can be covered without diagonal steps, or not at all. `size` is odd
-    and at least 3. Raises PermanentError for another, and where a word is so long that its
-    colourings would be more than WORDS_MAX words.
+    and at least 3. Raises PermanentError for another size, or if the colourings of long words would
+    exceed WORDS_MAX words.
     """
     if size < 3 or size % 2 == 0:
         raise PermanentError(f"blocks of {size} x {size} cells; expected an odd number from 3 on")
@@ -95,10 +95,10 @@ def _words(small: Small, size: int, colours: str) -> Iterator[str]:
 
 
 def route(size: int, start: Cell, end: Cell) -> list[Cell]:
-    """Lead through all cells of a block from a corner to a corner next to it.
+    """Return a path through all cells of a block from a corner to a neighbouring corner.
 
     From the top left to the bottom left: down and up the columns without their last cells, then
-    along the last row; the others are that one turned and mirrored.
+    along the last row; the others are its rotations and reflections.
     """
     last = size - 1
     path = [
@@ -113,7 +113,7 @@ def route(size: int, start: Cell, end: Cell) -> list[Cell]:
 
 
 def solution_of(reduced: Reduced[Small, Puzzle], cover: Cover) -> Cover:
-    """Shrink a cover: of every word the cells in the middles of blocks."""
+    """Shrink a cover to the middle cells of its blocks."""
     small = reduced.instance
     size = reduced.puzzle.row_count // small.puzzle.row_count
     entries = []

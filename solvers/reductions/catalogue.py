@@ -30,7 +30,7 @@ from nightgrid.solvers.reductions.problems.planar import random_planar_formula
 from nightgrid.solvers.reductions.reduced import Reduced
 
 NUMBER_MOST = 1_000_000
-"""Most random numbers of subset sums: small numbers have few sums, and are easy."""
+"""Maximum of random numbers of subset sums: small numbers have few sums, and are easy."""
 
 
 class Problem(NamedTuple):

@@ -1,11 +1,11 @@
 """Flow Free to Strands (article 000, section 4): a colour is a word of every length.
 
 Empty cells have the letters O and I like the squares of a chessboard, the article's 0 and 1, which
-no board in a file may have. A step along an edge changes the square's colour, and a diagonal
-step does not. The words of a colour are all that begin with its first terminal, go on with O and I
-in turn, the other square's colour first, and end with its second terminal. Where both terminals
-stand on squares of one colour they share a letter. Where they do not, one letter would let the word
-be read from the wrong end, and begin and end with a diagonal step; so each has its own.
+no board in a file may have. A step along an edge changes the square's colour, and a diagonal step
+does not. The words of a colour begin with its first terminal, alternate between O and I, starting
+with the other square's, and end with its second terminal. Terminals on squares of the same colour
+share a letter. On different squares, a shared letter would let the word be read backwards with
+diagonal steps at both ends, so each has its own.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def _terminal_letters(instance: FlowFree) -> tuple[tuple[str, str], ...]:
 def reduce(instance: FlowFree, *, diagonal: bool = True) -> Reduced[FlowFree, Puzzle]:
     """Write a grid as a Strands board that can be covered if and only if it can be filled.
 
-    Covers are the ways to divide the grid's cells among the colours: flows that differ in the
-    path on a colour's cells only are one. Words shorter than a colour's terminals are apart, and
-    longer than the grid has room for, are left out (but for the shortest of each colour).
+    Covers are the ways to divide the grid's cells among the colours, regardless of each colour's
+    path on its cells. Words shorter than the distance of a colour's terminals, or longer than fits,
+    are left out (except the shortest of each colour).
     """
     letters = _terminal_letters(instance)
     grid = [

@@ -1,6 +1,6 @@
 """3D matching to Letter Boxed (article 000, Theorem 13): words of five letters.
 
-Side 1 has the letter S as often as a set has elements; sides 2, 3 and 4 have a letter for every
+Side 1 has the letter S once for each element of a set; sides 2, 3 and 4 have a letter for every
 element of one set each. A triple is the word S x y z S. A chain of as many words as a set has
 elements takes that many letters on each of sides 2 to 4, so each of them once.
 """

@@ -1,11 +1,11 @@
 """Letter Boxed on s sides to Letter Boxed on s + 1 sides (article 000, Theorem 14).
 
 Three new letters A, B, C: side s + 1 has A, B and n - 1 times C (n: letters of the longest side),
-every other side gets one C. Beside the old words w there are A w for each, x B for each letter x
-that a word ends with, B C and C C. Only A w begins with A, and only it has A, so a chain begins
-with it; B C and C C follow one another at the end, once x B has led to side s + 1. Between the two
-stands a chain of the old board. The C's take one word each while there are some left both on side
-s + 1 and elsewhere, and two afterwards, so there is a number of words that they must have.
+every other side gets one C. In addition to the old words w there are A w for each, x B for each
+letter x that a word ends with, B C and C C. Only A w begins with A, and only it has A, so a chain
+begins with it; B C and C C follow one another at the end, once x B has led to side s + 1. Between
+the two stands a chain of the old board. The C's take one word each while there are some left both
+on side s + 1 and elsewhere, and two afterwards, so the number of their words is fixed.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Instance:
 
 
 def closing_words(puzzle: Puzzle) -> int:
-    """Count the words B C, C C, ... that it takes to collect every C."""
+    """Count the words B C, C C, ... needed to collect every C."""
     n = max(map(len, puzzle.sides))
     return n - 1 + max(len(puzzle.sides), n - 1)
 
 
 def reduce(instance: Instance) -> Reduced[Instance, Puzzle]:
-    """Add a side, letters and words such that just as many words more are needed."""
+    """Add a side, with letters and words that require exactly this many more words."""
     old = instance.puzzle
     words = old.dictionary or ()
     a, b, c = _new_letters(instance)
@@ -70,7 +70,7 @@ def _new_letters(instance: Instance) -> tuple[str, ...]:
 
 
 def solution_of(reduced: Reduced[Instance, Puzzle], chain: Chain) -> Chain:
-    """Take the chain of the old board out of a chain of the new one.
+    """Extract the chain of the old board from a chain of the new one.
 
     Chains correspond one to one. The old one may have collected every letter before its last
     word, where the new one still has its closing words to play. Raises PermanentError for a chain

@@ -1,16 +1,16 @@
 """Positive not-all-equal 3-SAT to Letter Boxed (article 000, Theorem 11): one word, one chain.
 
 Side 1 has the letter S once, sides 2 and 3 have the same letters, side 4 some more. A variable has
-letters x and y, d of each on sides 2 and 3 (d: the clauses that it stands in), and d of a letter z
-on side 4. A clause has a letter c, two on each of sides 2 and 3. The word is
+letters x and y, d of each on sides 2 and 3 (d: the number of its clauses), and d of a letter z on
+side 4. A clause has a letter c, two on each of sides 2 and 3. The word is
 
     S, then  (x y)^d S     for every variable: all x on one of sides 2 and 3, all y on the other;
        then  (y z)^d       for every variable: the y of the side where none was taken;
        then  x c S x c S x c S c S     for every clause, x its three variables in turn.
 
-No x comes oftener than it stands on the board, so a clause takes each x on the side opposite to
-that of (x y)^d, and the c after it on that of (x y)^d. Three c taken on one side leave two on the
-other, of which the fourth takes one: so they must not be all on one side.
+No x occurs more often than on the board, so a clause takes each x on the side opposite to that of
+(x y)^d, and the c after it on that of (x y)^d. Three c taken on one side leave two on the other, of
+which the fourth takes one: so they cannot all be on one side.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from nightgrid.solvers.reductions.problems.letters import distinct_letters
 from nightgrid.solvers.reductions.reduced import Reduced
 
 HOME, TRUE, FALSE, AWAY = range(4)
-"""The sides: that of S, the two between which variables choose, and that of z."""
+"""The sides: that of S, the two that variables choose from, and that of z."""
 RULES = "chains=1 min_letters=1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letters:
-    """Which letter is which."""
+    """The letters by meaning."""
 
     home: str
     pad: str
@@ -43,7 +43,7 @@ class Letters:
 
 
 def letters_of(formula: Formula) -> Letters:
-    """Assign letters to the clauses, and to the variables that occur in any."""
+    """Assign letters to the clauses and their variables."""
     used = [v for v, count in enumerate(formula.occurrences) if count]
     n, m = len(used), len(formula.clauses)
     letters = iter(distinct_letters(2 + 3 * n + m))
@@ -92,11 +92,11 @@ def _word(formula: Formula, letters: Letters) -> str:
 
 
 def solution_of(reduced: Reduced[Formula, Puzzle], chain: Chain) -> Assignment:
-    """Find the assignment that the word is played by, and check it.
+    """Find the assignment by which the word is played, and check it.
 
-    A chain names words and no sides. They are found variable by variable, a clause's stretch of
-    the word as soon as its variables are decided. Raises PermanentError where there are none, and
-    for a chain of another word.
+    A chain names no sides. They are found variable by variable; a clause's part of the word is
+    checked as soon as its variables are decided. Raises PermanentError if there are none, and for a
+    chain of another word.
     """
     if chain.words != reduced.puzzle.dictionary:
         raise PermanentError("the chain is not the board's only word")

@@ -1,12 +1,12 @@
 """Positive planar 1-in-3-SAT to Pips (article 000, Theorem 16): dominoes 0-0 and 1-1 alone.
 
 A variable is a row of cells, its base, with branches of even length that leave it from every other
-cell; all of it but the tips of the branches has to show equal pips. A clause is the row between
+cell; all of it except the tips of the branches has to show equal pips. A clause is the row between
 the tips of three branches, and sums to 1 with them. The board can be tiled in one way only: every
-branch is even and leaves the base from the left half of a tile, so no other tiling can go round
+branch is even and leaves the base from the left half of a tile, so no alternating cycle leads
 through two branches. So a variable shows zeros or ones on all of its cells, tips included, the
-tiles of a clause show zeros, and just one of its three variables shows ones. Cells without a
-constraint take the dominoes that are left over.
+tiles of a clause show zeros, and exactly one of its three variables shows ones. Unconstrained cells
+take the remaining dominoes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ LINK = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The tiles of every gadget, in the one tiling that the board has."""
+    """The tiles of every gadget, in the board's only tiling."""
 
     variables: tuple[tuple[Tile, ...], ...]
     """Base and branches of every variable. `tips` are the last cells of the branches."""
     clauses: tuple[tuple[Tile, ...], ...]
-    """What lies between the tips of every clause."""
+    """The tiles between the tips of every clause."""
     tips: tuple[tuple[Cell, ...], ...]
     """Tips of the branches that end at every clause."""
     links: tuple[Tile, ...]
@@ -107,7 +107,7 @@ def _straight(start: Cell, step: Cell, cells: int) -> list[Tile]:
 
 
 def _body(row: int, up: int, ports: tuple[int, ...]) -> tuple[Tile, ...]:
-    """Join the tips of a clause; an odd number of cells between two begins with a tile on end."""
+    """Join the tips of a clause; an odd number of cells between two begins with an upright tile."""
     tiles: list[Tile] = []
     for left, right in pairwise(ports):
         start = left + 1
@@ -131,7 +131,7 @@ def _lines(column: int, rows: int, cells: int) -> tuple[Tile, ...]:
 
 
 def _snake(start: Cell, rows: int, cells: int) -> tuple[Tile, ...]:
-    """Lay cells in one line that is folded down and up, so that no two of its strokes touch."""
+    """Lay cells in one line folded down and up, without touching strokes."""
     r, c = start
     path: list[Cell] = []
     down = True

@@ -1,11 +1,11 @@
 """Positive planar 1-in-3-SAT to Strands (article 000, Theorem 3): seven short words.
 
 A variable is a row A E (C D E)^d A with an X above or below each of its d D's, where an edge
-begins. Begun with the word A, the row goes on ECDX ... ECDX and ends with AE: true, and every X is
-taken. Begun with AE, it goes on CDE ... CDE and ends with A: false, and every X is left. An edge is
-X Y X Y ... of even length. With its X left it is covered by XY alone. With its X taken, every Y
-goes with the X after it, and the last Y takes the two K's of the clause that the edge ends at:
-YKK. So a clause is covered exactly once if and only if one of its variables is true.
+begins. Starting with the word A, the row continues ECDX ... ECDX and ends with AE: true, and every
+X is taken. Starting with AE, it continues CDE ... CDE and ends with A: false, and every X is left.
+An edge is X Y X Y ... of even length. With its X left it is covered by XY alone. With its X taken,
+every Y goes with the X after it, and the last Y takes the two K's of the clause that the edge ends
+at: YKK. So a clause is covered exactly once if and only if one of its variables is true.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ one more because the distance has to be even."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Where a variable stands."""
+    """The place of a variable."""
 
     first: Cell
     """The A that it begins with."""
@@ -49,11 +49,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where everything stands: variables by their index, clauses by theirs."""
+    """The places of variables and clauses, by index."""
 
     rows: tuple[Row, ...]
     edges: tuple[tuple[tuple[Cell, ...], ...], ...]
-    """The three edges of every clause, from the X to the Y beside it, left to right."""
+    """The three edges of every clause, from the X to the Y next to it, left to right."""
     clauses: tuple[tuple[Cell, Cell], ...]
     """The two K's of every clause, the one nearer to the line first."""
     row_count: int
@@ -110,7 +110,7 @@ def lay_out(instance: PlanarFormula) -> Layout:
 
 
 def _bent(start: Cell, near: Cell, up: int) -> tuple[Cell, ...]:
-    """Lead an edge up (or down) and then beside the nearer K, or the farther: the even length."""
+    """Lead an edge up or down, then next to the nearer or farther K: the one of even length."""
     across = 1 if near[1] > start[1] else -1
     cells = abs(near[0] - start[0]) + abs(near[1] - start[1])
     end = near[0] if cells % 2 == 0 else near[0] + up

@@ -27,7 +27,7 @@ class Reduced(Generic[I, P]):
     def bind(self) -> Game[Any, Any]:
         """Look the game up, bound to the rules and to the words.
 
-        Raises PermanentError for words that make no lexicon: more than 64 different letters.
+        Raises PermanentError for words with more than 64 different letters.
         """
         from nightgrid.solvers.lexicon.compile import compile_lexicon
 

@@ -1,8 +1,8 @@
 """Subset sum to Pips (article 000, Theorem 17): one constraint.
 
 A number a is the domino a-0. A row of as many cells as there are numbers has to sum to the target;
-each of its cells has one more cell beside it, above and below in turn, so that every domino stands
-on end with one half in the row.
+each of its cells has one more cell next to it, alternately above and below, so that every domino is
+upright with one half in the row.
 """
 
 from __future__ import annotations

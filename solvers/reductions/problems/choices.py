@@ -1,4 +1,4 @@
-"""Problems of choosing some of what is given: 3D matching and subset sum.
+"""Selection problems: 3D matching and subset sum.
 
 3D matching chooses triples that hold every element of three sets exactly once, subset sum positive
 integers that add up to a target.

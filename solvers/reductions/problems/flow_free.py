@@ -96,8 +96,8 @@ def check_flows(instance: FlowFree, flows: Flows) -> None:
 def random_flow_free(rows: int, columns: int, colours: int, seed: int) -> FlowFree:
     """Cut a random path through all cells of a grid into pieces, and keep their ends.
 
-    The instance can be solved; other flows than those pieces may do as well. Raises
-    PermanentError for fewer than two cells a colour.
+    The instance has these pieces as a solution, and perhaps others. Raises PermanentError for fewer
+    than two cells a colour.
     """
     size = rows * columns
     if min(rows, columns, colours) < 1 or size < 2 * colours:

@@ -25,7 +25,7 @@ def not_all_equal(true: int) -> bool:
 
 
 def exactly_one(true: int) -> bool:
-    """Return whether a clause holds that wants one true variable of three."""
+    """Return whether exactly one variable of a clause is true."""
     return true == 1
 
 
@@ -86,8 +86,8 @@ def check_assignment(formula: Formula, assignment: Assignment, demand: Demand) -
 def assignments(formula: Formula, demand: Demand) -> Iterator[Assignment]:
     """Find every satisfying assignment by trying the variables one after the other.
 
-    False before true; a branch ends at the first clause that is complete and does not hold. For
-    checking, on formulas of a few dozen variables at most.
+    False before true; a branch ends at the first complete clause that does not hold. Only for
+    checking formulas of a few dozen variables.
     """
     complete: list[list[Clause]] = [[] for _ in range(formula.variables)]
     for clause in formula.clauses:

@@ -1,4 +1,4 @@
-"""Letters for alphabets of any size: none changes when it is written in upper case."""
+"""Letters for alphabets of any size, unchanged in upper case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLANK = "\u1427"
 
 
 def distinct_letters(count: int, without: Collection[str] = ()) -> str:
-    """Return that many distinct letters, A to Z first, none of them in `without`.
+    """Return distinct letters, A to Z first, none of them in `without`.
 
     Raises PermanentError for more than there are, about 12,900.
     """
@@ -26,5 +26,5 @@ def distinct_letters(count: int, without: Collection[str] = ()) -> str:
             if letter.isalpha() and letter != _BLANK and letter not in without:
                 chosen.append(letter)
     if len(chosen) < count:
-        raise PermanentError(f"{count} different letters are wanted; there are {len(chosen)}")
+        raise PermanentError(f"{count} different letters are needed; there are {len(chosen)}")
     return "".join(chosen)

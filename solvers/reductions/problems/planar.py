@@ -67,7 +67,7 @@ class PlanarFormula:
     def legs(self, place: int, *, above: bool) -> tuple[int, ...]:
         """List the clauses that have a leg at a position of the line, on one side, left to right.
 
-        First those that end there, from the inside out; then the one with its middle leg there,
+        First those that end there, from the inside out; then the one whose middle leg is there;
         then those that start there, from the outside in.
         """
         rank: list[tuple[int, int, int]] = []
@@ -191,11 +191,11 @@ def random_planar_formula(
 ) -> PlanarFormula:
     """Draw a formula together with its embedding; with a demand, one that can be satisfied.
 
-    On each side of the line neighbouring stretches are joined at random, each join being a
-    clause, until one stretch is left; of these clauses the wanted number is drawn. With a demand,
-    joins that meet it are preferred, and the others are no clauses. Raises PermanentError where
-    there is no room for that many: 2 x (variables - 2) at most, and fewer where a planted
-    assignment has to satisfy them.
+    On each side of the line neighbouring stretches are joined at random, each join being a clause,
+    until one stretch is left; of these clauses the wanted number is drawn. With a demand, joins
+    that meet it are preferred, and the others do not become clauses. Raises PermanentError if there
+    is no room for that many: at most 2 x (variables - 2), and fewer if a planted assignment has to
+    satisfy them.
     """
     if variables < 3:
         raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
@@ -225,7 +225,7 @@ def random_planar_formula(
 def _random_clauses(
     variables: int, draw: random.Random, demand: Demand | None
 ) -> list[tuple[Clause, bool]]:
-    """Fill both sides of the line; give the places of every clause and whether it is above."""
+    """Fill both sides of the line; return the places of every clause and whether it is above."""
     planted = planted_values(variables, draw, demand)
     found: list[tuple[Clause, bool]] = []
     for above in (True, False):

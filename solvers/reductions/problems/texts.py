@@ -129,7 +129,7 @@ def write_subset_sum(instance: SubsetSum) -> str:
 def read_flow_free(text: str) -> FlowFree:
     """Read a grid: a line a row, "." for an empty cell, a terminal's colour as any other character.
 
-    Raises PermanentError for what is no grid.
+    Raises PermanentError for an invalid grid.
     """
     return FlowFree(rows=tuple(line.strip() for line in text.splitlines() if line.strip()))
 
