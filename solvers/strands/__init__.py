@@ -1,6 +1,6 @@
 """Strands: cover a board of letters with words, one of them a spangram.
 
-A rule of the game is a field of `rules` (which renames every job: its one-line form is hashed),
-and holds in `check`, in what lies on a board (`pieces`, `paths`), in each search (`zones`, `sweep`,
-`general`) and in `listing`. Its option is in nightgrid.service.games.strands.plug.
+A rule of the game is a field of `rules` (a new one renames every job, since their one-line form is
+hashed), and is enforced by `check`, by `pieces` and `paths`, by each search (`zones`, `sweep`,
+`general`) and by `listing`. Its option is in nightgrid.service.games.strands.plug.
 """

@@ -12,7 +12,7 @@ from nightgrid.solvers.strands.solution import Cover, Entry
 def check_cover(puzzle: Puzzle, rules: Rules, cover: Cover) -> None:
     """Raise PermanentError, naming the first rule that a cover breaks; else return.
 
-    The vocabulary is not looked at. Paths must be given for every entry.
+    Does not check the vocabulary. Every entry needs a path.
     """
     taken: set[tuple[int, int]] = set()
     for entry in cover.entries:
@@ -24,7 +24,7 @@ def check_cover(puzzle: Puzzle, rules: Rules, cover: Cover) -> None:
         raise PermanentError(f"{len(taken)} of {puzzle.cell_count} cells are covered")
     words = [entry.word for entry in cover.entries]
     if not rules.repeats and len(set(words)) < len(words):
-        raise PermanentError("a word stands twice in the cover")
+        raise PermanentError("a word occurs twice in the cover")
     if (
         rules.words == "given"
         and puzzle.theme_words is not None

@@ -91,7 +91,7 @@ class StrandsGame(Game[Puzzle, Cover]):
     def solve_counted(
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
     ) -> Outcome[Cover]:
-        """Count the covers of a part; `best` gives those of the highest scores too."""
+        """Count the covers of a part; `best` also lists those of the highest scores."""
         *before, last = self.steps(part)
         spent = Statistics()
         for game in before:
@@ -114,7 +114,7 @@ class StrandsGame(Game[Puzzle, Cover]):
             pieces, state, score = walk(engine, part_range(part)[0])
             counts, bests, kids = _values(engine, part, state)
             total = sum(counts)
-            if total > MAX_COUNT:  # A count that is full is more.
+            if total > MAX_COUNT:  # A saturated count is more.
                 reason = Reason(code=ReasonCode.COUNT_TOO_LARGE)
                 return over_budget(reason, engine.statistics())
             top = best_first(engine, ask.limit, bests, kids, score) if ask.limit else ()
@@ -140,7 +140,7 @@ class StrandsGame(Game[Puzzle, Cover]):
         budget: Budget,
         published: Cover | None = None,
     ) -> Outcome[tuple[Any, ...]]:
-        """Find the published cover, else the likeliest, else any one with the words of a player."""
+        """Find the published cover, else the likeliest, else any with a player's words."""
         placed = read_words(puzzle, moves)
         if published is not None and has_words(published, placed, puzzle.column_count):
             left = words_left(published, placed, puzzle.column_count)
@@ -171,14 +171,14 @@ class StrandsGame(Game[Puzzle, Cover]):
         return CoverStream(self, puzzle, part, budget, limit, first=first)
 
     def in_order(self, puzzle: Puzzle, ask: Ask, solutions: list[Cover]) -> list[Cover]:  # noqa: ARG002
-        """Keep the order of `split`, which is canonical; of `best` the highest scores first."""
+        """Keep the canonical order of `split`; for `best`, sort by score first."""
         # Stable: covers of one score stay in canonical order.
         return sorted(solutions, key=lambda c: -c.score) if ask.kind == "best" else solutions
 
     def words_known(self) -> Lexicon:
         """Return the lexicon, or raise PermanentError when bound to none."""
         if self.lexicon is None:
-            raise PermanentError("Strands is solved with a lexicon; this game is bound to none")
+            raise PermanentError("Strands needs a lexicon; this game is bound to none")
         return self.lexicon
 
     def find(self, puzzle: Puzzle, budget: Budget | None = None) -> Found:
@@ -187,7 +187,7 @@ class StrandsGame(Game[Puzzle, Cover]):
         Raises BudgetSpentError if the budget's stop is set meanwhile.
         """
         if self._found is None or self._found[0] != puzzle:
-            # Counting and ranking one board one after the other finds its pieces once.
+            # Counting and then ranking a board finds its pieces once.
             stop = None if budget is None else budget.stop
             found = find_any_pieces(puzzle, self.bound_rules, self.words_known(), stop)
             self._found = puzzle, found
@@ -204,7 +204,7 @@ class StrandsGame(Game[Puzzle, Cover]):
 
 
 def _values(engine: Any, part: Part | None, state: Any) -> tuple[list[int], list[int], list[Any]]:
-    """Value the children that a part names: counts, best scores, and (index, child) where any."""
+    """Value a part's children: counts, best scores, and (index, child) of those with covers."""
     _, start, stop = part_range(part)
     if state is None:
         stop = engine.root_size() if stop is None else stop

@@ -1,4 +1,4 @@
-"""Make Strands boards: lay given words on a board that they fill, at random."""
+"""Make Strands boards: lay words on a board that they fill, at random."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ROWS = 8
 COLUMNS = 6
 KING_STEPS = tuple((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
 MIXING = 20
-"""Paths to skip until one has little in common with the first."""
+"""Paths to skip until one differs enough from the first."""
 MAX_TRIES = 20_000
-"""Paths that are cut before it gives up, some seconds."""
+"""Paths that are tried before giving up, some seconds."""
 
 
 def generate(
@@ -38,9 +38,9 @@ def generate(
     No word crosses another.
 
     The same arguments give the same board on every machine: the only source of randomness is
-    `random.Random(int).random()`, whose sequence Python guarantees. Words are taken as
-    they stand, in capitals. Raises PermanentError when a word stands twice, when the letters do not
-    fill the board, or when no way to lay them was found.
+    `random.Random(int).random()`, whose sequence Python guarantees. Words have to be in capitals.
+    Raises PermanentError if a word is repeated, if the letters do not fill the board, or if no way
+    to lay them was found.
     """
     words = [upper(word) for word in (spangram, *theme_words)]
     if len(set(words)) < len(words) or not all(words):
@@ -105,8 +105,8 @@ def filling_path(
 ) -> Iterator[list[Cell]]:
     """Yield random paths through all cells of a board that do not cross themselves.
 
-    Each is the one before after as many backbites as the board has cells: an end is joined to a
-    neighbour on the path, one of `steps` away, and the path opened where that closes a ring.
+    Each follows from the previous one by as many backbites as the board has cells: an end is joined
+    to a neighbour, one of `steps` away, and the path is opened where that closes a ring.
     """
     path = [
         (r, c)

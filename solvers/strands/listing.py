@@ -31,14 +31,14 @@ COVER_BYTES = 2048
 ZONE_CELLS_MAX, ZONE_WORDS_MAX = 63, 60
 SWEEP_WORDS_MAX = 250
 SWEEP_NODES = 1 << 22
-"""What the sweep may try, about a second, before a board of more than 63 cells is taken off it: row
-by row may be the wrong way to go."""
+"""Nodes of the sweep, about a second, before a board of more than 63 cells goes to the general
+search: row by row may be the wrong order."""
 
 
 def engine_for(
     puzzle: Puzzle, rules: Rules, found: Found, budget: Budget, *, exists: bool
 ) -> ZoneEngine | SweepEngine | GeneralEngine:
-    """Choose the search: by zones where the number of words is known, else cell by cell.
+    """Choose the search: by zones if the number of words is known, else cell by cell.
 
     The choice depends on the board and the rules alone, so that a part always means the same.
     """
@@ -47,7 +47,7 @@ def engine_for(
     if words is not None and spangram and 1 <= words <= ZONE_WORDS_MAX:
         if puzzle.cell_count <= ZONE_CELLS_MAX:
             return ZoneEngine(puzzle, rules, found, budget, exists=exists)
-    # Imported here: published boards need neither.
+    # Imported here, since published boards need neither.
     from nightgrid.solvers.strands.general.engine import GeneralEngine
     from nightgrid.solvers.strands.sweep.engine import SweepEngine
 
@@ -70,8 +70,8 @@ def best_first(
 ) -> Iterator[tuple[int, list[tuple[str, int]]]]:
     """Yield the covers of the highest scores, ties in canonical order.
 
-    The values of states are exact, so that every state taken from the heap leads to a cover of
-    just its score: an A* search that never errs. Raises BudgetSpentError.
+    The values of states are exact, so every popped state leads to a cover of exactly its score: A*
+    with a perfect heuristic. Raises BudgetSpentError.
     """
     heap: list[Any] = [
         (-(score + best), (index,), score, child, None)
@@ -93,12 +93,12 @@ def best_first(
             now += value
             live = engine.live_children(state)
             if not live:
-                # What has covers and no children is a cover.
+                # A state with covers but no children is a cover.
                 yield -negative, _joined(before, placed)
                 found += 1
                 break
             if len(live) == 1:
-                # Nothing is chosen here, and a cover may have thousands of words.
+                # No choice here, and a cover may have thousands of words.
                 child = live[0][2]
                 continue
             way = before, placed
@@ -108,7 +108,7 @@ def best_first(
 
 
 def _joined(before: Any, placed: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Write a way, given as (way before, pieces), from its start."""
+    """Flatten a linked list of (previous, pieces), from its start."""
     ways = [placed]
     while before is not None:
         before, pieces = before
@@ -129,7 +129,7 @@ class CoverStream(SolutionStream[Cover]):
 
     @property
     def statistics(self) -> Statistics:
-        """What the stream has cost so far."""
+        """Cost of the stream so far."""
         return Statistics() if self.engine is None else self.engine.statistics()
 
     def found(self) -> Iterator[Cover]:

@@ -1,4 +1,4 @@
-"""Which words of a cover a lexicon lacks: what keeps a board from having its official solution."""
+"""Find the words of a cover that a lexicon lacks, so that the board loses its official solution."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from nightgrid.solvers.strands.solution import Cover, Entry
 def missing_words(cover: Cover, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
     """Name the words of a cover that are neither words nor compounds that the rules allow.
 
-    A theme word may be a compound only where it touches two opposite sides. One that could be a
-    compound and whose cells are not known is not named.
+    A theme word may only be a compound if it touches two opposite sides. One that could be a
+    compound is not named if its cells are unknown.
     """
     costs = component_costs(lexicon, rules.part_centizipf)
     parts = 1 if rules.spangram == "off" else rules.compound_parts

@@ -33,9 +33,9 @@ def walk(engine: Any, under: list[int]) -> tuple[list[tuple[str, int]], Any, int
 
 
 def divide(engine: Any, part: Part | None, into: int) -> list[Part]:
-    """Divide a job or a part by its spangrams, and what is one spangram by its first words.
+    """Divide a job or a part by its spangrams, or a single spangram by its first words.
 
-    Of a whole job later parts have fewer spangrams: theirs cost more.
+    Later parts of a whole job have fewer spangrams, since these cost more.
     """
     under, start, stop = part_range(part)
     while True:
@@ -48,8 +48,8 @@ def divide(engine: Any, part: Part | None, into: int) -> list[Part]:
             under, start, stop = under[:-1], under[-1], under[-1] + 1
             break
     if part is None and not under and stop:
-        # The first spangrams cost least. Of the ten slowest published boards, the larger of two
-        # parts that are cut here took 0.52 to 0.66 of the whole.
+        # The first spangrams cost least. On the ten slowest published boards, the larger of two
+        # such parts took 0.52 to 0.66 of the whole.
         many = min(into, stop)
         cuts = sorted({round(stop * math.sqrt(i / many)) for i in range(many + 1)})
         return [{"under": [], "from": a, "to": b} for a, b in pairwise(cuts)]

@@ -1,4 +1,4 @@
-"""From pieces back to words on paths that do not cross."""
+"""Convert pieces back to words on paths that do not cross."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def paths_on(
 ) -> Options:
     """List a word's paths on its cells with the blocks they close, the first for each set.
 
-    Paths that have used the same cells, stand on the same cell and close the same blocks go on
-    alike, and only the first of them does.
+    Of paths that have reached the same cell over the same cells and close the same blocks, only the
+    first is continued.
     """
     graph = _PieceGraph(board, word, cells, diagonal=diagonal)
     walks: dict[tuple[int, int, frozenset[int]], tuple[int, ...]] = {
@@ -51,7 +51,7 @@ def paths_on(
     }
     for _ in word[1:]:
         longer: dict[tuple[int, int, frozenset[int]], tuple[int, ...]] = {}
-        # In order of their cells, so that the first to come to a place is the least.
+        # In order of their cells, so that the first to reach a place is the least.
         for (used, at, blocks), path in sorted(walks.items(), key=lambda walk: walk[1]):
             for to in graph.steps(used, at):
                 closed = graph.blocks[at].get(to)
@@ -89,7 +89,7 @@ def path_on(
 
 
 class _PieceGraph:
-    """The cells of a piece, numbered in order, and where a word may step on them."""
+    """The cells of a piece, numbered in order, and the possible steps of a word on them."""
 
     def __init__(
         self, board: tuple[str, ...], word: str, cells: frozenset[int], *, diagonal: bool
@@ -122,7 +122,7 @@ class _PieceGraph:
         return [i for i, letter in enumerate(self.letters) if letter == self.word[0]]
 
     def steps(self, used: int, at: int) -> list[int]:
-        """List where a path may go on, if it can still come to every cell."""
+        """List the next cells of a path, if it can still reach every cell."""
         size = used.bit_count()
         left = self.full ^ used
         if not left or not self._is_one(left):
@@ -144,14 +144,14 @@ class _PieceGraph:
         return seen == left
 
     def named(self, path: tuple[int, ...]) -> tuple[int, ...]:
-        """Name the cells of a path as the board does."""
+        """Return the cells of a path in the numbering of the board."""
         return tuple(self.cells[i] for i in path)
 
 
 def paths_without_crossing(options: list[Options]) -> list[tuple[int, ...]]:
     """Choose of each piece's paths the first so that no two cross.
 
-    Pieces that can close no block in common know nothing of one another.
+    Pieces that can close no block in common are independent.
     """
     by_block: dict[int, list[int]] = {}
     for i, ways in enumerate(options):
@@ -197,8 +197,8 @@ def cover_builder(
 ) -> Callable[[list[tuple[str, int]], int], Cover]:
     """Return a function that writes pieces and their score as a cover.
 
-    Its paths are the first that do not cross one another. Pieces that stand in several covers are
-    read once.
+    Its paths are the first that do not cross one another. Pieces of several covers are converted
+    once.
     """
     width = puzzle.column_count
 
@@ -249,11 +249,11 @@ def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:
 def best_cut(
     text: str, lexicon: Lexicon, costs: I32, weights: ScoreWeights, parts_max: int, cost_max: int
 ) -> tuple[int, tuple[str, ...]] | None:
-    """Cut a text into two components or more: (score, components), None where there is no cut.
+    """Cut a text into two components or more: (score, components), or None.
 
     Of equal scores the fewest components.
     """
-    # Every (at, components so far, last component) would do; texts are short, so all ways are kept.
+    # Merging by (at, components so far, last component) would suffice, but texts are short.
     ways: list[tuple[int, int, tuple[int, ...], int]] = [(0, 0, (), 0)]
     done: list[tuple[int, int, tuple[int, ...]]] = []
     while ways:

@@ -1,8 +1,8 @@
-"""Place given words on a board: the one cover that they make, found without a lexicon.
+"""Place words on a board: find the one cover that they make, without a lexicon.
 
 A published answer often names its words and not their cells. On every published board the words
-alone determine which cells each of them lies on; the path of a word over its cells need not be
-unique, and the first one that crosses no other word stands for all.
+alone determine the cells of each; the path of a word over its cells need not be unique, and the
+first one that crosses no other word represents all.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover, Entry
 
 MAX_STEPS = 50_000
-"""Steps before the search gives up: a published board takes at most 214."""
+"""Steps before the search gives up; a published board takes at most 214."""
 MAX_WORDS = 200
-"""The search goes as deep as there are words; more of them are not laid."""
+"""Most words to place: the search recurses for each."""
 
 Path = tuple[Cell, ...]
 Block = tuple[int, int]
@@ -26,7 +26,7 @@ Stroke = tuple[Block, int]
 """A diagonal step: its block, and which of the two diagonals it is (0 is down to the right)."""
 Way = tuple[frozenset[Stroke], Path]
 Ways = dict[int, list[Way]]
-"""The ways in which a word lies on the board, by the mask of their cells."""
+"""The ways to place a word on the board, by the mask of their cells."""
 
 
 class TooManySteps(Exception):  # noqa: N818 - a signal to the caller that set the limit, not an error
@@ -51,9 +51,9 @@ def place_words(
 ) -> list[Cover]:
     """Find the covers that consist of exactly these words, two at most.
 
-    Words are distinct, and one may have a `known` path. A list of two says that the words do not
-    determine their cells. Raises TooManySteps rather than search for longer than `max_steps`, or
-    for more than MAX_WORDS words.
+    Words are distinct, and one may have a `known` path. Two covers mean that the words do not
+    determine their cells. Raises TooManySteps after `max_steps` steps, or for more than MAX_WORDS
+    words.
     """
     if len(theme_words) >= MAX_WORDS:
         raise TooManySteps
@@ -90,7 +90,7 @@ def cover_of(spangram: Entry | None, theme_words: Sequence[Entry]) -> Cover:
 
 
 def neighbours(cell: Cell) -> tuple[Cell, ...]:
-    """Name the cells a king's move away, on the board or not, the last ones first."""
+    """Return the cells a king's move away, on the board or not, the last ones first."""
     r, c = cell
     return (
         (r + 1, c + 1), (r + 1, c), (r + 1, c - 1), (r, c + 1),
@@ -99,7 +99,7 @@ def neighbours(cell: Cell) -> tuple[Cell, ...]:
 
 
 def strokes_of(path: Path) -> frozenset[Stroke]:
-    """Name the diagonals that a path uses."""
+    """Return the diagonals that a path uses."""
     return frozenset(
         ((min(r, below), min(c, right)), int((below - r) != (right - c)))
         for (r, c), (below, right) in itertools.pairwise(path)
@@ -108,7 +108,7 @@ def strokes_of(path: Path) -> frozenset[Stroke]:
 
 
 def crosses(strokes: AbstractSet[Stroke], others: AbstractSet[Stroke]) -> bool:
-    """Return whether a stroke and another one are the two diagonals of a block."""
+    """Return whether two paths, given by their diagonals, cross in a block."""
     return any((block, 1 - diagonal) in others for block, diagonal in strokes)
 
 
@@ -122,7 +122,7 @@ class _Search:
         self._full = (1 << puzzle.cell_count) - 1
 
     def ways_of(self, paths: Iterable[Path]) -> Ways:
-        """File paths under their cells; of those over the same, keep the fewest diagonals."""
+        """Group paths by their cells; of those over the same, keep the fewest diagonals."""
         ways: Ways = {}
         for path in paths:
             mask = sum(1 << (r * self._columns + c) for r, c in path)
@@ -152,7 +152,7 @@ class _Search:
 
     def covers(self, words: Sequence[Ways]) -> Iterator[list[Path]]:
         """Choose cells for every word, so that they fill the board, and paths that do not cross."""
-        # By their first cell: the first free cell of the board has to be covered by one of them.
+        # By first cell: one of them has to cover the first free cell of the board.
         by_first: dict[int, list[tuple[int, int]]] = {}
         for word, ways in enumerate(words):
             for mask in ways:
@@ -177,7 +177,7 @@ class _Search:
         yield from extend(0)
 
     def _apart(self, ways: Sequence[list[Way]], used: frozenset[Stroke]) -> list[Path] | None:
-        """Choose one way of each, so that none crosses another or what is used."""
+        """Choose one way of each, so that none crosses another or a used diagonal."""
         if not ways:
             return []
         for strokes, path in ways[0]:

@@ -1,4 +1,4 @@
-"""Go on from words that a player has traced: the pieces that are left on the board with them."""
+"""Continue a player's traced words: the pieces that still fit on the board."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover
 
 Placed = tuple[str, frozenset[int]]
-"""A word and the cells that it lies on, as `row * columns + column`."""
+"""A word and its cells, as `row * columns + column`."""
 
 
 def read_words(puzzle: Puzzle, moves: Sequence[Any]) -> list[Placed]:
-    """Read words by their paths, a list of [row, column] each.
+    """Parse words given as paths, a list of [row, column] each.
 
     Raises IllegalMoveError for a path that leaves the board, jumps or uses a cell twice.
     """
@@ -47,10 +47,10 @@ def read_words(puzzle: Puzzle, moves: Sequence[Any]) -> list[Placed]:
 
 
 def pieces_with(found: Found, placed: Sequence[Placed], lexicon: Lexicon) -> Found:
-    """Keep the pieces that are placed, and those that touch none of them.
+    """Keep the placed pieces, and those that share no cell with them.
 
-    Every cover of what is kept has the placed words. Raises IllegalMoveError for one that is no
-    piece of the board.
+    Every cover with these pieces has the placed words. Raises IllegalMoveError for a word that is
+    not a piece of the board.
     """
     kept = {
         kind: _apart(pieces, [cell for _, cells in placed for cell in cells])
@@ -59,7 +59,7 @@ def pieces_with(found: Found, placed: Sequence[Placed], lexicon: Lexicon) -> Fou
     for i, (word, cells) in enumerate(placed):
         piece = _piece_of(found, word, cells, lexicon)
         if piece is None:
-            raise IllegalMoveError(i, f"{word} is no word of the list that is played with")
+            raise IllegalMoveError(i, f"{word} is not in the word list")
         kept[piece[0]][piece[1]] = True
     words, compounds = (np.flatnonzero(kept[kind]) for kind in ("word", "compound"))
     return replace(
@@ -71,7 +71,7 @@ def pieces_with(found: Found, placed: Sequence[Placed], lexicon: Lexicon) -> Fou
 
 
 def _apart(pieces: Pieces, cells: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Return which pieces touch none of the cells."""
+    """Return which pieces have none of the cells."""
     apart = np.ones(len(pieces), np.bool_)
     for cell in cells:
         near = np.flatnonzero(pieces.low <= cell)
@@ -104,13 +104,13 @@ def _piece_of(
 
 
 def has_words(cover: Cover, placed: Sequence[Placed], columns: int) -> bool:
-    """Return whether a cover, of which every path is known, has the words that are placed."""
+    """Return whether a cover with known paths has the placed words."""
     there = {(e.word, frozenset(r * columns + c for r, c in e.path)) for e in cover.entries}
     return all(entry.path for entry in cover.entries) and there.issuperset(placed)
 
 
 def words_left(cover: Cover, placed: Sequence[Placed], columns: int) -> tuple[Any, ...]:
-    """Return the paths of the words of a cover that are not placed, the spangram last."""
+    """Return the paths of a cover's words that are not placed, the spangram last."""
     there = {cells for _, cells in placed}
     return tuple(
         [list(cell) for cell in entry.path]

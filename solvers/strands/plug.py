@@ -7,7 +7,7 @@ from nightgrid.solvers.plug import GamePlug
 from nightgrid.solvers.strands.rules import Rules
 
 NIGHT_BEST = 10
-"""Covers of a board that a night keeps, among which the official one is looked up."""
+"""Covers of a board that a night stores, to look up the official one among them."""
 
 
 PLUG = GamePlug(
@@ -22,6 +22,6 @@ PLUG = GamePlug(
     # The best come with the count.
     night_asks=(Ask(kind="best", limit=NIGHT_BEST),),
     quick_ask=Ask(kind="best", limit=1),
-    # The best cover says most.
+    # The best cover is the most informative.
     sample_ask=Ask(kind="best", limit=1),
 )

@@ -29,8 +29,8 @@ class Puzzle:
     """A validated board. Rows are strings of equal length, one upper-case letter a cell.
 
     The general instance of article 000, Definition 18: any number of rows and columns, any
-    alphabet, also one with digits; payloads have letters alone. Raises InvalidPuzzleError naming
-    the rule and the place that breaks it.
+    alphabet, even with digits; payloads only have letters. Raises InvalidPuzzleError naming the
+    rule and the place that breaks it.
     """
 
     board: tuple[str, ...]
@@ -63,7 +63,7 @@ class Puzzle:
         return digest("strands", canonical_json(self.to_json()))
 
     def to_json(self) -> dict[str, Any]:
-        """Write the canonical form."""
+        """Return the canonical form."""
         value: dict[str, Any] = {"game": "strands", "board": list(self.board)}
         if self.theme_words is not None:
             value["theme_words"] = self.theme_words

@@ -20,13 +20,12 @@ class Rules(RuleLine):
     """What counts as a cover. The defaults are the game's own rules."""
 
     spangram: Spangram = "required"
-    """`required`: at least one piece of the cover touches two opposite sides of the board with
-    any of its cells. `one`: exactly one does. `off`: that plays no role, and pieces are single
-    words only."""
+    """`required`: at least one piece of the cover touches two opposite sides of the board with any
+    of its cells. `one`: exactly one does. `off`: no matter, and pieces are single words only."""
     words: Words = "given"
-    """`given`: the cover has exactly the puzzle's number of theme words, where the puzzle has
-    one. Theme words are the pieces beside the spangram (with spangram off, all pieces).
-    `any`: any number."""
+    """`given`: the cover has exactly the puzzle's number of theme words, if the puzzle has one.
+    Theme words are the pieces other than the spangram (with spangram off, all pieces). `any`: any
+    number."""
     crossing: bool = False
     """Whether two different words may cross (both diagonals of one 2 x 2 block). A word may always
     cross itself."""
@@ -37,8 +36,8 @@ class Rules(RuleLine):
     min_letters: int = 4
     """Fewest letters of a piece."""
     compound_parts: int = COMPONENTS_MAX
-    """Most words that a spangram may be joined from, 1 to COMPONENTS_MAX; 1: single words. One of
-    more than FEW_PARTS counts only on boards that have no cover with fewer: four words at hand fit
+    """Most words that a spangram may consist of, 1 to COMPONENTS_MAX; 1: single words. One of more
+    than FEW_PARTS counts only on boards that have no cover with fewer: four words at hand fit
     hundreds of thousands of places, and hardly one spangram in a hundred is of four."""
     part_centizipf: int = 300
     """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer

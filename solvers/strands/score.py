@@ -1,4 +1,4 @@
-"""What pieces score and components cost: how probable it is that a board's maker meant them.
+"""Scores of pieces and costs of components: how likely a board's maker meant them.
 
 Hundredths of a decade of probability, as integers, so that sums are exact and ties are ties.
 """
@@ -17,16 +17,15 @@ COMMON_CENTIZIPF = 350
 """From here on, a word that is ten times as frequent counts less than a decade more."""
 COMMON_DIVISOR = 3
 PHRASE_DIVISOR = 2
-"""What is known about a phrase is divided by this: lists of phrases are of other texts."""
+"""Divides the score of a phrase: lists of phrases come from other texts."""
 MORE_COMPONENTS_CENTIBELS = 100
 """What a compound loses for every component beyond the first."""
 SHORT_COMPONENT_LETTERS = 3
 COMPONENT_RELIEF_CENTIZIPF = 50
-"""By how much rarer a component may be for every letter beyond SHORT_COMPONENT_LETTERS. Rare
-components of real phrases are long (CRAWLIES, DUCKLING); what is rare and short is an
-abbreviation."""
+"""How much rarer a component may be for every letter beyond SHORT_COMPONENT_LETTERS. Rare
+components of real phrases are long (CRAWLIES, DUCKLING); rare and short ones are abbreviations."""
 NO_COMPONENT = 2**15 - 1
-"""Cost of a word that is no component: more than any limit on a compound."""
+"""Cost of a word that is not a component: more than any limit on a compound."""
 
 
 def score_words(lexicon: Lexicon, words: npt.NDArray[Any]) -> I64:
@@ -43,7 +42,7 @@ def score_words(lexicon: Lexicon, words: npt.NDArray[Any]) -> I64:
 
 
 def score_components(lexicon: Lexicon) -> I64:
-    """Score every word as a component of a compound: common words are no less a component."""
+    """Score every word as a component of a compound, common words without a discount."""
     if not lexicon.has_frequencies:
         return np.zeros(len(lexicon), np.int64)
     scores: I64 = lexicon.centizipf.astype(np.int64) - CERTAIN_CENTIZIPF
@@ -51,9 +50,9 @@ def score_components(lexicon: Lexicon) -> I64:
 
 
 def score_phrases(lexicon: Lexicon) -> I64:
-    """Score every phrase by how much more often its words meet than chance would have it.
+    """Score every phrase by how much more often its words meet than by chance.
 
-    The score is added where the two words are components in a row.
+    It is added if both words are consecutive components.
     """
     firsts = np.repeat(np.arange(len(lexicon)), np.diff(lexicon.phrase_offsets))
     components = score_components(lexicon)
@@ -74,8 +73,8 @@ def component_costs(lexicon: Lexicon, part_centizipf: int) -> I32:
 
     The cost is what the word takes from the logarithm of the compound's probability, so that the
     costs of components add up; a compound is then held to a limit, however many components it has.
-    NO_COMPONENT for a word rarer than `part_centizipf` (the longer it is, the rarer it may be). A
-    lexicon without frequencies knows no difference: every word costs nothing.
+    NO_COMPONENT for a word rarer than `part_centizipf` (the longer it is, the rarer it may be). In
+    a lexicon without frequencies every word costs nothing.
     """
     if not lexicon.has_frequencies:
         return np.zeros(len(lexicon), np.int32)
@@ -83,6 +82,6 @@ def component_costs(lexicon: Lexicon, part_centizipf: int) -> I32:
     relief = COMPONENT_RELIEF_CENTIZIPF * np.maximum(0, sizes - SHORT_COMPONENT_LETTERS)
     centizipf = lexicon.centizipf.astype(np.int32)
     costs = np.maximum(0, CERTAIN_CENTIZIPF - centizipf)
-    # A word of which no frequency is known (0) is no component, whatever its length.
+    # A word of unknown frequency (0) is not a component, whatever its length.
     known = (centizipf >= part_centizipf - relief) & (centizipf > 0)
     return np.where(known, costs, NO_COMPONENT)

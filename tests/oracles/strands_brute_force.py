@@ -219,7 +219,7 @@ def broken_rule(
     """Name the rule that a set of pieces breaks, apart from where they lie and cross; else ""."""
     words = Counter(word for word, _ in pieces)
     if not rules.repeats and max(words.values(), default=0) > 1:
-        return "a word stands twice"
+        return "a word occurs twice"
     compounds = sum(word not in vocabulary.words for word, _ in pieces)
     spanning = sum(spans(puzzle, cells) for _, cells in pieces)
     if compounds > 1:

@@ -184,7 +184,7 @@ class _Official:
         for word in words:
             if word in seen:
                 raise InvalidPuzzleError(
-                    "word-twice", place, f"'{shown(word)}' stands twice; no word may"
+                    "word-twice", place, f"'{shown(word)}' occurs twice; no word may"
                 )
             seen.add(word)
         return words

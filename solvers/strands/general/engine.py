@@ -1,4 +1,4 @@
-"""The search for any board: one group of cells after the other, in plain Python."""
+"""The search for any board, group by group, in plain Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nightgrid.solvers.strands.states.engine import RootChildren
 from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN
 
 ANY = -1
-"""Number of words left if any number will do."""
+"""Number of words left if any number is allowed."""
 ALTERNATIVES_MAX = 256
 """Most alternatives of closed blocks of one state; a state with more is refused, never cut."""
 PIECE_BYTES = 1024
@@ -38,20 +38,20 @@ NO_BLOCKS = frozenset({frozenset[int]()})
 
 
 class GroupState(NamedTuple):
-    """What is asked for: the ways to cover a group from a cell on."""
+    """The key of a state: the ways to cover a group from a cell on."""
 
     first: int
     """Place of the first free cell in the group's order."""
     covered: int
-    """Mask of what is covered from there on."""
+    """Mask of the covered cells from there on."""
     closed: frozenset[frozenset[int]]
-    """Alternatives of the blocks that are closed and could still be crossed."""
+    """Alternatives of closed blocks that could still be crossed."""
     n: int
     """Pieces left, or ANY."""
     flag: int
     """Kind of the spangram so far."""
     bans: frozenset[int]
-    """Words that must not come again and still fit somewhere."""
+    """Words that must not recur and still fit somewhere."""
 
 
 class PlacedPiece(NamedTuple):
@@ -90,7 +90,7 @@ class GroupSearch:
             self.of_word.setdefault(one.piece.word, []).append(one)
             for cell in one.piece.cells:
                 on[self.place[cell]].append(one)
-        # What fits begins on a free cell: pieces that begin late are tried first.
+        # Pieces that fit begin on a free cell: those that begin late are tried first.
         self.on = [sorted(own, key=lambda one: -one.first) for own in on]
         # The cells that share a piece with a cell, as a mask from the lowest of them on.
         self.near = []
@@ -111,7 +111,7 @@ class GroupSearch:
         return GroupState(0, 0, NO_BLOCKS, n, PLAIN, frozenset())
 
     def value(self, state: GroupState, *, exists: bool) -> Value:
-        """Count the ways to cover a state, or one if they `exists`, and find the best score."""
+        """Count the ways to cover a state, or only one with `exists`, and find the best score."""
         if state in self.values:
             return self.values[state]
         frames = [self._opened(state)]
@@ -165,7 +165,7 @@ class GroupSearch:
         return piece.word not in state.bans
 
     def _after(self, one: PlacedPiece, state: GroupState) -> GroupState | None:
-        """Lay a piece; None if a cell near it is left without one, or if it crosses."""
+        """Lay a piece; None if a cell near it has no piece left, or if it crosses."""
         piece, first, covered = one.piece, state.first, state.covered | one.mask
         near = (self.near[self.place[cell]] for cell in piece.cells)
         left = _union(_moved(mask, low - first) for low, mask in near) & ~covered
@@ -195,7 +195,7 @@ class GroupSearch:
     def _closed(
         self, piece: Piece, closed: frozenset[frozenset[int]], first: int, covered: int
     ) -> frozenset[frozenset[int]]:
-        """Close a piece's blocks as well: the least alternatives, none if it crosses."""
+        """Add a piece's closed blocks: the least alternatives, none if it crosses."""
         both = {one | own for one in closed for own in piece.closes if not one & own}
         open_blocks = {b for b in chain.from_iterable(both) if self._is_open(b, first, covered)}
         sets = {one & open_blocks for one in both}
@@ -225,7 +225,7 @@ def _fits(one: PlacedPiece, first: int, covered: int) -> bool:
 
 
 State = tuple[int, GroupState]
-"""A group's number, and what is asked for of it; the groups behind it are not begun."""
+"""A group's number and its state; later groups are empty."""
 
 
 class GeneralEngine(RootChildren):
@@ -255,7 +255,7 @@ class GeneralEngine(RootChildren):
         self._root_children = self.children(self.root)
 
     def statistics(self) -> Statistics:
-        """Return what the search has cost so far."""
+        """Return the cost so far."""
         return self.meter.statistics()
 
     def value(self, state: State) -> Value:
@@ -266,7 +266,7 @@ class GeneralEngine(RootChildren):
         return count * more, best + score
 
     def _values_behind(self) -> list[Value]:
-        """Value all groups behind each group, the smallest first: one may have no cover."""
+        """Value the groups after each group, the smallest first, since one may have no cover."""
         if self._behind is None:
             values = dict.fromkeys(range(1, len(self.searches)), NOTHING)
             for group in sorted(values, key=lambda group: self.searches[group].size):

@@ -1,7 +1,7 @@
-"""Decompose a board: drop pieces that are in no cover, and find independent groups of cells.
+"""Decompose a board: drop useless pieces, and find independent groups of cells.
 
 A piece that leaves some cell without a piece is in no cover. Cells that share a piece belong
-together, and so do those whose pieces may cross, or are the same word where none may come twice.
+together, and so do those whose pieces may cross, or are the same word if words may not repeat.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN, SPANNING
 
 LOOK_MAX = 4096
-"""Pieces looked at to learn what a cell asks of others; beyond that nothing is learnt from it."""
+"""A cell with more pieces than this rules out no other pieces."""
 
 
 class Piece(NamedTuple):
@@ -31,11 +31,11 @@ class Piece(NamedTuple):
     kind: int
     """PLAIN, SPANNING or COMPOUND."""
     closes: tuple[frozenset[int], ...]
-    """Its least sets of blocks; where words may cross, one without blocks."""
+    """Its least sets of blocks; if words may cross, an empty one."""
 
 
 class Group(NamedTuple):
-    """Cells that are covered by themselves, and the pieces that may cover them."""
+    """Cells that are covered independently of others, and their pieces."""
 
     cells: list[int]
     """In the order in which they are covered."""
@@ -102,7 +102,7 @@ def groups_of(pieces: list[Piece], cell_count: int, rules: Rules, *, coupled: bo
 
 
 def _without_dead(pieces: list[Piece], cell_count: int) -> list[Piece]:
-    """Drop pieces that leave some cell without a piece, until there are no more of them."""
+    """Repeatedly drop pieces that leave some cell without a piece."""
     on: list[set[int]] = [set() for _ in range(cell_count)]
     for p, piece in enumerate(pieces):
         for cell in piece.cells:
@@ -114,7 +114,7 @@ def _without_dead(pieces: list[Piece], cell_count: int) -> list[Piece]:
         looks = sum(len(on[other]) for p in on[cell] for other in pieces[p].cells)
         if not on[cell] or (looks > LOOK_MAX and len(on[cell]) > 1):
             continue
-        # What meets every piece on the cell, and is not on it, leaves the cell with none.
+        # A piece elsewhere that meets every piece on the cell leaves it without any.
         meets = (set().union(*(on[other] for other in pieces[p].cells)) for p in on[cell])
         for dead in set.intersection(*meets) - on[cell]:
             alive[dead] = False
@@ -127,8 +127,8 @@ def _without_dead(pieces: list[Piece], cell_count: int) -> list[Piece]:
 def ordered(group: Group, columns: int) -> Group:
     """Order a group's cells so that the border of what is covered stays short.
 
-    Row by row, column by column, or from a far end of the graph of cells that share pieces always
-    the cell that brings the fewest new cells to the border: whichever has the shortest border.
+    The order with the shortest border: by rows, by columns, or from a far end of the graph of cells
+    that share pieces, always the cell that adds the fewest cells to the border.
     """
     near: dict[int, set[int]] = {cell: set() for cell in group.cells}
     for piece in group.pieces:
@@ -143,7 +143,7 @@ def ordered(group: Group, columns: int) -> Group:
 
 
 def _border(order: Iterable[int], near: dict[int, set[int]]) -> tuple[int, int]:
-    """Return how long the border is at most while cells are covered in an order, and in all."""
+    """Return the longest border while cells are covered in an order, and the sum of all."""
     covered: set[int] = set()
     border: set[int] = set()
     most = total = 0

@@ -1,8 +1,8 @@
 """The pieces of any board: words of any length, walked letter by letter from each cell.
 
-A word may go round blocks in thousands of ways over the same cells (article 000, Theorem 20), so
-walks that stand on the same cell, have used the same cells (and diagonals, where words must not
-cross) and spell beginnings of the same words are one walk from then on.
+A word may wind through blocks in thousands of ways over the same cells (article 000, Theorem 20),
+so walks that have reached the same cell over the same cells (and diagonals, if words must not
+cross) with the same prefix are merged.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nightgrid.solvers.strands.score import score_words
 STEPS_MAX = 1 << 22
 """Steps on one board, some ten seconds."""
 STOP_STRIDE = 4096
-"""Steps between two looks whether to stop."""
+"""Steps between two checks of the stop."""
 
 _NO_COMPOUNDS = "rules without compound spangrams (compound_parts=1 or spangram=off)"
 
@@ -44,9 +44,9 @@ def find_any_pieces(
 ) -> Found:
     """Find every piece with masks of 64 bits where words are short and few enough, else wide.
 
-    Raises TooManyPiecesError when there are too many, or when they would have to be wide and the
-    rules want compounds, which are run together within 64 cells only, and BudgetSpentError when it
-    is stopped.
+    Raises TooManyPiecesError if there are too many, or if they would have to be wide although the
+    rules allow compounds, which are only joined within 64 cells, and BudgetSpentError if it is
+    stopped.
     """
     plain = rules.spangram == "off" or rules.compound_parts == 1
     if puzzle.cell_count <= PATH_MAX or np.diff(lexicon.offsets).max() <= PATH_MAX:
@@ -113,7 +113,7 @@ def _walk_words(
     found: dict[tuple[int, int, int], set[int]] = {}
     steps = 0
     for start in range(len(letters)):
-        # Masks begin with the first cell that a walk from here can come to.
+        # Masks begin with the first cell that a walk from here can reach.
         base = max(0, start // columns - longest) * columns
         walks: set[Walk] = {(0, -1, 0, 0, 0)}
         size = 0
@@ -153,7 +153,7 @@ def _strokes_after(
 ) -> tuple[int, int]:
     """Return the blocks of open diagonals, falling and rising, after a step to a cell.
 
-    A diagonal is open, and may be crossed, while neither other cell of its block is used.
+    A diagonal is open, and may be crossed, while both other cells of its block are unused.
     """
     falling, rising = strokes
     place = to - base

@@ -1,4 +1,4 @@
-"""The pieces of a board with their terms: all that is weighed before covers are searched."""
+"""The pieces of a board with their terms, which are weighed before covers are searched."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from nightgrid.solvers.strands.rules import Rules
 RULES = Rules()
 """Covers are ranked under the game's own rules."""
 WITH_STRIPS = len(LIMITS) + 1
-"""What is added to the tier of a board on which strips are searched, too."""
+"""Added to the tier of a board on which strips are searched too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
@@ -44,15 +44,15 @@ class RankedBoard:
     theme: F32
     """float32[words, THEME_TERMS]."""
     spangram: F32
-    """float32[words, SPANGRAM_TERMS]; those of words that do not span mean nothing."""
+    """float32[words, SPANGRAM_TERMS]; undefined for words that do not span."""
     compound: F32
     """float32[compounds, SPANGRAM_TERMS]."""
     tier: int
-    """Which limits on compounds were used (nightgrid.solvers.strands.ranking.compounds.LIMITS), and
-    WITH_STRIPS more where strips stand among the compounds."""
+    """Which limits on compounds were used (nightgrid.solvers.strands.ranking.compounds.LIMITS),
+    plus WITH_STRIPS if the compounds include strips."""
 
     def with_meaning(self, meaning: F32) -> RankedBoard:
-        """Fill in what models know of words: float32[words, terms.MEANING]."""
+        """Set the models' terms of words: float32[words, terms.MEANING]."""
         theme, spangram = self.theme.copy(), self.spangram.copy()
         for table, names, prefix in (
             (theme, terms.THEME_TERMS, ""),
@@ -66,16 +66,15 @@ class RankedBoard:
 def ranked_board(
     puzzle: Puzzle, vocabulary: Vocabulary, stop: Stop | None = None, kept: int = KEPT
 ) -> RankedBoard:
-    """Find the pieces of a board, `kept` compounds of them, and their terms, without models' ones.
+    """Find the pieces of a board, with `kept` compounds, and their terms without those of models.
 
-    Raises TooManyPiecesError as the pieces of any board do, and BudgetSpentError when it is
-    stopped.
+    Raises TooManyPiecesError, and BudgetSpentError if it is stopped.
     """
     lexicon = vocabulary.lexicon
     words = find_pieces(puzzle, replace(RULES, compound_parts=1), lexicon, stop).words
     grid = grid_of(puzzle, RULES, lexicon, stop)
     compounds, codes, tier = find_compounds(vocabulary, grid, RULES, words, kept, stop)
-    # What was found until then would pass for all.
+    # An incomplete list must not pass for a complete one.
     check_stop(stop)
     sizes = np.diff(lexicon.offsets)[words.word]
     offsets, places = ragged(lexicon.offsets[words.word], sizes)
@@ -126,7 +125,7 @@ def with_strips(
 
 
 def _together(one: Pieces, codes: U64, other: Pieces, more: U64) -> tuple[Pieces, U64, I64]:
-    """Join two lists of compounds: pieces and codes in canonical order, and where they stood."""
+    """Join two lists of compounds: pieces and codes in canonical order, and their old places."""
     both = Pieces(
         low=np.concatenate([one.low, other.low]), cells=np.concatenate([one.cells, other.cells]),
         word=np.concatenate([one.word, other.word]), score=np.concatenate([one.score, other.score]),
@@ -147,7 +146,7 @@ def _pair_scores(vocabulary: Vocabulary) -> I64:
 
 
 def _sides(pieces: Pieces, grid: Grid) -> tuple[F32, npt.NDArray[np.bool_]]:
-    """Count the sides that pieces touch, and tell which of them reach from left to right."""
+    """Count the sides that pieces touch, and return which of them reach from left to right."""
     size = grid.rows * grid.columns
     cell = np.arange(size)
     touched = []
@@ -173,7 +172,7 @@ def _meets(pieces: Pieces, cells: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_
 
 
 def _texts(codes: Any) -> Texts:
-    """Write the letters of compounds out of their codes."""
+    """Convert the codes of compounds to their letters."""
     letters = np.zeros((len(codes), 21), np.uint8)
     hi, lo = codes[:, 0].copy(), codes[:, 1].copy()
     lengths = np.zeros(len(codes), np.int64)

@@ -12,10 +12,9 @@ from nightgrid.solvers.stop import stopped_after
 
 @contextmanager
 def timed(budget: Budget) -> Iterator[Budget]:
-    """Yield a budget whose stop is set when its seconds are over, or when its own stop is.
+    """Yield a budget whose stop is set after its seconds, or with its own stop.
 
-    Pieces are found, covers searched and compared in the block: the seconds are those of all
-    together.
+    The block finds pieces, and searches and compares covers: the seconds cover all of it.
     """
     with stopped_after(budget.seconds, budget.stop) as stop:
         yield replace(budget, stop=stop)

@@ -1,6 +1,6 @@
 """Compounds as ranking finds them: up to four components, and of those the best-scored ones.
 
-What a compound scores here is how probable its words are in a row, in thousandths of a nat.
+A compound's score is the log probability of its words in a row, in thousandths of a nat.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary
 from nightgrid.solvers.strands.rules import COMPONENTS_MAX, Rules
 
 KEPT = 30_000
-"""Compounds of a board that are searched, those of the highest scores: the others, hundreds of
-thousands on some boards, are hardly ever meant and take most of the time."""
+"""Compounds of a board that are searched, those with the highest scores: the others, hundreds of
+thousands on some boards, are hardly ever meant and would take most of the time."""
 KEPT_WIDE = 4 * KEPT
-"""Compounds that are searched where theme words leave so little that few covers are found."""
+"""Compounds that are searched if the theme words leave few covers."""
 ROWS_MAX = 1 << 19
-"""Rows of compounds in memory. Beyond them those that cannot be kept are left out."""
+"""Rows of compounds in memory. Beyond them the worst are dropped."""
 JOINTS_MAX = 1 << 26
-"""Components that are tried behind one another: beyond them the next of LIMITS is used."""
+"""Components that are tried in all; beyond them the next of LIMITS is used."""
 FLOORS = (-20_500, -23_200)
 """Scores below which compounds are left out until there are too few: on most boards KEPT score at
 least the first, and KEPT_WIDE the second."""
@@ -78,7 +78,7 @@ def weights_of(vocabulary: Vocabulary) -> tuple[I32, ScoreWeights]:
 
 
 def pair_scores(vocabulary: Vocabulary) -> I64:
-    """Score words that are two as the compounds that they are; 0 for all others."""
+    """Score words that are two in one as compounds; 0 for all others."""
     _, weights = weights_of(vocabulary)
     values = np.zeros(len(vocabulary.kind), np.int64)
     for word in np.flatnonzero(vocabulary.kind == Kind.PAIR).tolist():
@@ -130,7 +130,7 @@ def _joined(
     """Join components and keep the best compounds; None beyond the limits.
 
     Compounds below a floor are left out, and hardly cost time. The floor falls until there are
-    `kept`; where that takes too much memory it rises to the score that `kept` ones are known of.
+    `kept`; if that takes too much memory, it rises to a score that `kept` ones are known to reach.
     """
     floors = [*FLOORS[kept > KEPT :], ANY_SCORE]
     while True:
@@ -149,11 +149,11 @@ def _joined(
 
 
 def best_of(masks: U64, numbers: I64, spelled: U64, kept: int) -> tuple[Pieces, U64]:
-    """Merge rows, and keep the pieces of the highest scores with their codes, in canonical order.
+    """Merge rows, and keep the pieces with the highest scores and their codes, in canonical order.
 
     Of equal ones the first are kept. Rows of the highest scores are merged first, as many as give
     `kept` pieces: merging takes as much memory again as the rows do, and hardly any are kept. Rows
-    of one score are merged together, so that what is kept is what it would be of all rows.
+    of one score are merged together, so the result is as if all rows had been merged.
     """
     rows = 2 * kept
     while True:
@@ -172,7 +172,7 @@ def best_of(masks: U64, numbers: I64, spelled: U64, kept: int) -> tuple[Pieces, 
 def reading(vocabulary: Vocabulary, text: str) -> tuple[int, tuple[str, ...]]:
     """Cut a text into the components of the highest score: (score, components).
 
-    Of equal ones, the fewest. Where no cut is allowed the text is one component of score 0.
+    Of equal ones, the fewest. A text without an allowed cut is one component of score 0.
     """
     costs, weights = weights_of(vocabulary)
     return best_cut(text, vocabulary.lexicon, costs, weights, *LIMITS[0]) or (0, (text,))

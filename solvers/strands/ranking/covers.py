@@ -1,4 +1,4 @@
-"""Convert ranked pieces to covers with paths, drawn as their maker would have."""
+"""Convert ranked pieces to covers with paths, as their maker would have drawn them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CENTIDECADES = 100 / (NATS * math.log(10))
 def components_of(
     board: RankedBoard, piece: tuple[str, int], vocabulary: Vocabulary
 ) -> tuple[str, ...]:
-    """Name the words that a piece is run together from; itself where it is one."""
+    """Return the words that a piece is joined from; itself if it is one."""
     kind, row = piece
     text = spell(piece, board.found, vocabulary.lexicon)
     if kind == "word":
@@ -41,7 +41,7 @@ def components_of(
 
 
 def cover_of(board: RankedBoard, scored: Scored, vocabulary: Vocabulary) -> Cover:
-    """Write a ranked cover with paths that do not cross one another, straight ones first.
+    """Convert a ranked cover to paths that do not cross one another, straight ones first.
 
     Its score is in hundredths of a decade, as that of any cover.
     """

@@ -1,4 +1,4 @@
-"""How words lie on a board: of the paths of a piece, the one that a maker would have drawn.
+"""The shape of words on a board: the path of a piece that a maker would have drawn.
 
 Of all paths that spell a word on its cells, the one that crosses itself least, and of those the one
 with the fewest diagonal steps and turns.
@@ -20,7 +20,7 @@ steps along the border."""
 SHAPE_COLUMNS = 4
 TRIED_MAX = 20_000
 """Steps that are tried on a piece before the best path so far is taken: words such as BANANAS on a
-block of equal letters have more paths than need be looked at."""
+block of equal letters have too many paths."""
 CELLS_MAX = 64
 
 
@@ -104,7 +104,7 @@ def _value(sums: I64) -> Int:
 
 @kernel
 def _stroke(one: Int, other: Int, columns: Int) -> tuple[Int, Int]:
-    """Name a diagonal step: which diagonal it is (-1: none), and its block's lower right cell."""
+    """Return which diagonal a step is (-1: none), and its block's lower right cell."""
     a, b = min(one, other), max(one, other)
     step = b - a
     if step == columns + 1 and b % columns == a % columns + 1:
@@ -118,7 +118,7 @@ def _stroke(one: Int, other: Int, columns: Int) -> tuple[Int, Int]:
 def _step(
     path: I64, depth: Int, to: Int, sums: I64, strokes: np.ndarray, columns: Int, rows: Int
 ) -> None:
-    """Add a step to what the path has been so far."""
+    """Add a step to the shape of the path so far."""
     at = path[depth]
     for column in range(SHAPE_COLUMNS):
         sums[depth + 1, column] = sums[depth, column]
@@ -138,7 +138,7 @@ def _step(
 
 @kernel
 def _lift(at: Int, to: Int, strokes: np.ndarray, columns: Int) -> None:
-    """Take the last step back."""
+    """Undo the last step."""
     way, block = _stroke(at, to, columns)
     if way >= 0:
         strokes[way, block] -= 1

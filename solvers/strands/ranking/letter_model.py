@@ -1,7 +1,7 @@
-"""How probable letters are in a row: an n-gram model of words and of words run together.
+"""The probability of letters in a row: an n-gram model of words and joined words.
 
-Prices of compounds are based on words. A strip of letters that no list has, such as an invented
-name, is priced only by its letters.
+Prices of compounds are based on words. A strip of letters in no list, such as an invented name, is
+priced only by its letters.
 """
 
 from __future__ import annotations
@@ -23,19 +23,21 @@ ORDER = BEFORE + 1
 CENTIZIPF_MIN = 100
 """Words of at least this frequency are counted."""
 FLATTENED = 0.65
-"""Power of a word's frequency that it is counted with: spangrams are rarer words than texts have.
+"""Power of a word's frequency that weighs it: spangrams are rarer words than those of texts.
 Compounds are priced alike (1.5 nats a decade instead of 2.3)."""
 TOGETHER = 1.0
-"""Times that a word is followed by another one of the spangram for each time that it ends it."""
+"""How often a word is followed by another one of the spangram, for each time that it is the last.
+"""
 WORDS_AT_ONCE = 8192
-"""Words that are counted at once: all of them take 100 MB."""
+"""Words that are counted at once: counting all would take 100 MB."""
 SMOOTHED = 3.0
 """Weight of shorter contexts in a longer one, in letters."""
 
 
 @lru_cache(maxsize=2)
 def letter_prices(vocabulary: Vocabulary) -> I32:
-    """Price letters after others, in thousandths of a nat, all negative: int32[symbols] * ORDER.
+    """Price letters given the previous ones, in thousandths of a nat, all negative: int32[symbols]
+    * ORDER.
 
     Symbols are codes of the lexicon. The number after the last code stands before the first letter
     of a text and after the last one.
@@ -53,7 +55,7 @@ def letter_prices(vocabulary: Vocabulary) -> I32:
 
 
 def _counts(vocabulary: Vocabulary) -> F64:
-    """Count letters after others in words, and where one word follows another."""
+    """Count letters given the previous ones, within words and across two words."""
     lexicon = vocabulary.lexicon
     sizes = np.diff(lexicon.offsets)
     used = np.flatnonzero(
@@ -79,7 +81,7 @@ def _count_words(
     vocabulary: Vocabulary, words: I64, weights: F64, counts: F64, lasts: list[F64],
     firsts: list[F64],
 ) -> None:  # fmt: skip
-    """Add what words count: letters after others, the last ones of each, and the first ones."""
+    """Add the counts of words: letters given the previous ones, last ones, and first ones."""
     lexicon = vocabulary.lexicon
     symbols = len(lexicon.alphabet) + 1
     sizes = np.diff(lexicon.offsets)[words].astype(np.int64)
@@ -111,7 +113,7 @@ def _count_words(
 
 
 def _numbered(text: I64, starts: I64, size: int, symbols: int) -> I64:
-    """Number the `size` symbols that stand from each of `starts` on."""
+    """Number the `size` symbols from each of `starts` on."""
     numbers = np.zeros(len(starts), np.int64)
     for i in range(size):
         numbers = numbers * symbols + text[starts + i]

@@ -1,4 +1,4 @@
-"""The covers of the highest scores under weighed terms: exact, as `best(k)` always is."""
+"""The covers with the highest scores under weighed terms: exact, like every `best(k)`."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Scored:
 
 
 class RoleEngine(ZoneEngine):
-    """The search by spangrams and zones, where words score otherwise as the spangram."""
+    """The search by spangrams and zones, with different scores of words as the spangram."""
 
     def __init__(self, puzzle: Puzzle, found: Found, spangram: I64, budget: Budget) -> None:
-        """Take the scores of theme words and compounds from `found`, of word spangrams apart."""
+        """Take scores of theme words and compounds from `found`, and those of word spangrams."""
         super().__init__(puzzle, RULES, found, budget, exists=False)
-        # Counting takes a cover once, by the least rank of its spangrams. Here a cover is one for
-        # every choice of its spangram, since they score differently.
+        # Counting takes a cover once, by the least rank of its spangrams. Here each choice of the
+        # spangram is a cover, since they score differently.
         self.model.spangrams.fields[:, OWN_RANK] = 0
         self._spangram = spangram
 
@@ -65,7 +65,7 @@ class RoleEngine(ZoneEngine):
 
 
 def can_rank(puzzle: Puzzle) -> bool:
-    """Return whether a board can be searched under roles: its number of theme words is known."""
+    """Return whether a board can be ranked: its number of theme words is known."""
     words = puzzle.theme_words
     return words is not None and (
         1 <= words <= ZONE_WORDS_MAX and puzzle.cell_count <= ZONE_CELLS_MAX
@@ -93,7 +93,7 @@ def best_covers(
 
 
 def scored_pieces(board: RankedBoard, score: WeighedTerms) -> tuple[Found, I64]:
-    """Score pieces: as theme words and compounds in what is returned first, as spangrams second."""
+    """Return pieces scored as theme words and compounds, and the scores of words as spangrams."""
     words, compounds = board.found.words, board.found.compounds
     found = Found(
         words=replace(words, score=_nats(board.theme, score.theme)),

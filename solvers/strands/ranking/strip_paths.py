@@ -1,9 +1,9 @@
-"""Walk over a board along letters that read as a text: every path that is worth a floor or more.
+"""Find every path over a board whose letters are worth a floor or more.
 
-A path is cut where the letters so far, and the most that any walk from there on could add, stay
-below the floor. What can be added is known for each three cells in a row, each set of sides that
-are touched, and each number of letters to come; the walk that adds it may come back to cells of the
-path before these three, so that it adds no less than any path does.
+A path is cut if its worth so far, plus the most that any walk from there could add, stays below the
+floor. That bound is computed for each three cells in a row, each set of touched sides, and each
+number of letters to come; its walk may revisit cells of the path before these three, so it is at
+least what any path adds.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from nightgrid.solvers.strands.pieces.words import NO_LETTER, STOP_STRIDE, Grid,
 SIDES_SETS = 16
 NEIGHBOURS = 8
 KNOWN = 3
-"""Cells at the end of a path that prices of the next letter look at."""
+"""Cells at the end of a path that determine the price of the next letter."""
 NEVER = -(1 << 30)
-"""What a walk adds that cannot come to an end."""
+"""What a walk adds that cannot end."""
 FIRST_ROWS = 1 << 13
 TOO_MANY, FULL = -1, -2
 
 
 class StripLimits(NamedTuple):
-    """What strips are looked for."""
+    """Limits of strips."""
 
     letters_min: int
     letters_max: int
     floor: int
-    """Strips that are worth less are not written."""
+    """Strips that are worth less are left out."""
     rows_max: int
     steps_max: int
     crossing: bool
@@ -44,7 +44,7 @@ class StripLimits(NamedTuple):
 
 @search_kernel
 def _sides(cell: Int, grid: Grid) -> Int:
-    """Name the sides that a cell touches."""
+    """Return the sides that a cell touches."""
     row, column = cell // grid.columns, cell % grid.columns
     sides = np.int64(0)
     if row == 0:
@@ -64,7 +64,7 @@ def most_to_come(prices: I32, grid: Grid, letters_more: Int) -> I32:
 
     A state is three cells in a row, (first * 8 + a) * 8 + b: the a-th neighbour of the first is the
     second, and the b-th of that the third. `sides` are those that the three and what is before them
-    touch. NEVER where no walk ends between two opposite sides.
+    touch. NEVER if no walk ends between two opposite sides.
     """
     cells, near, board = grid.rows * grid.columns, grid.near, grid.letters
     most = np.full((letters_more + 1, cells * NEIGHBOURS * NEIGHBOURS, SIDES_SETS), NEVER, np.int32)
@@ -92,7 +92,7 @@ def most_to_come(prices: I32, grid: Grid, letters_more: Int) -> I32:
 def _go_on(
     most: I32, more: Int, last: tuple[Int, Int, Int], way: Int, prices: I32, grid: Grid
 ) -> None:
-    """Fill in what three cells can add: the end, or a letter and what is known of fewer more."""
+    """Fill in what three cells can add: the end, or a letter and the bound for fewer letters."""
     first, second, third = last
     board = grid.letters
     own = most[more, first * NEIGHBOURS * NEIGHBOURS + way]
@@ -117,13 +117,13 @@ def _go_on(
 
 
 class Walk(NamedTuple):
-    """A path under way: entry n is its cell n and what is known there."""
+    """A growing path: entry n describes its cell n."""
 
     cell: I64
     turn: I64
     """Which neighbour comes next."""
     way: I64
-    """Which neighbour of the cell before it is."""
+    """Which neighbour of the previous cell it is."""
     value: I64
     """What the letters so far are worth."""
     sides: I64

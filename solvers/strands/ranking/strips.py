@@ -1,9 +1,9 @@
-"""Strips: spangrams that no list has, of letters that read as English from one side to another.
+"""Strips: spangrams in no list, whose letters read as English from one side to another.
 
-They are looked for where words leave so little that few covers are found. A strip is worth what its
-letters are (nightgrid.solvers.strands.ranking.letter_model) and LETTER for each: English costs more
-than that a letter, so that a long strip is worth less than a short one, but less so than its price
-says. A floor falls until enough strips are worth it.
+They are searched if theme words leave few covers. The worth of a strip is the price of its letters
+(nightgrid.solvers.strands.ranking.letter_model) plus LETTER for each: English costs more than that
+a letter, so a long strip is worth less than a short one, but the difference is smaller. A floor
+falls until enough strips reach it.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 from nightgrid.solvers.strands.rules import Rules
 
 STRIPS_KEPT = 60_000
-"""Strips of a board that are searched, those that are worth most."""
+"""Strips of a board that are searched, the most valuable ones."""
 STRIP_LETTERS_MIN, STRIP_LETTERS_MAX = 6, 17
 """Letters of spangrams on published boards."""
 LETTER = NATS
 """What a letter adds: with one nat most early boards have their spangram among the best strips."""
 FLOOR_STEP = 3 * NATS // 2
-"""How far the floor falls at a time: about three times as many strips are worth it."""
+"""How far the floor falls at a time: about three times as many strips reach it."""
 STRIP_ROWS_MAX = 1 << 19
 """Paths of strips in memory."""
 STRIP_STEPS_MAX = 1 << 26
-"""Steps of one walk, about a second: beyond them the floor stays where it was before."""
+"""Steps of one walk, about a second; beyond them the previous floor is used."""
 
 
 def find_strips(
     vocabulary: Vocabulary, grid: Grid, rules: Rules, found: Found, kept: int = STRIPS_KEPT
 ) -> tuple[Pieces, U64]:
-    """Find the `kept` strips of a board that are worth most: pieces and codes, as of compounds.
+    """Find the `kept` most valuable strips of a board: pieces and codes, like those of compounds.
 
-    Texts that words or compounds on the board have are none. Where a walk along more strips takes
-    too many steps or too much memory there are fewer, but all that are worth a floor. A search that
-    is stopped finds fewer, too.
+    Texts of words or compounds on the board are left out. If finding more takes too many steps or
+    too much memory there are fewer, but all that are worth a floor. A stopped search finds fewer,
+    too.
     """
     prices = _strip_prices(vocabulary)
     most = most_to_come(prices, grid, STRIP_LETTERS_MAX - KNOWN)
@@ -73,7 +73,7 @@ def find_strips(
             pieces, codes = best_of(*walked, known, kept)
             if len(pieces) == kept:
                 return pieces, codes
-        # Where hardly any strip is left, as on a small board, few steps come to the last.
+        # If hardly any strip is left, as on a small board, a few steps find the last.
         step = 2 * step if before and 2 * rows < 3 * before else FLOOR_STEP
         before = rows
     return best_of(*walked, known, kept)
@@ -81,7 +81,7 @@ def find_strips(
 
 @lru_cache(maxsize=2)
 def _strip_prices(vocabulary: Vocabulary) -> I32:
-    """Price letters as `letter_prices` does, and add what each is worth; an end is no letter."""
+    """Price letters as `letter_prices` does, and add LETTER to each but the end."""
     prices = letter_prices(vocabulary).copy()
     prices[..., :-1] += LETTER
     return prices

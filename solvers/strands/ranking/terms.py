@@ -1,4 +1,4 @@
-"""What is weighed of pieces: the terms of words, of compounds, and of how both lie on a board."""
+"""The weighed terms of pieces: of words, of compounds, and of their shape on a board."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SPANGRAM_TERMS = (
 """Terms of a spangram."""
 COMPOUND, STRIP = SPANGRAM_TERMS.index("compound"), SPANGRAM_TERMS.index("strip")
 PAIR_ZIPF = 3.0
-"""What stands for the frequency of two words in one: lists of phrases are of other texts."""
+"""Replaces the frequency of two words in one: lists of phrases come from other texts."""
 
 
 def theme_terms(
@@ -38,8 +38,7 @@ def theme_terms(
 ) -> F32:
     """List the terms of words as theme words: float32[pieces, THEME_TERMS].
 
-    `sides` counts the sides touched; `meaning` is float32[pieces, MEANING], 0 where nothing is
-    known.
+    `sides` counts the sides touched; `meaning` is float32[pieces, MEANING], 0 if unknown.
     """
     word = pieces.word
     letters = np.diff(vocabulary.lexicon.offsets)[word]
@@ -61,7 +60,7 @@ def spangram_terms(
 ) -> F32:  # fmt: skip
     """List the terms of words as the spangram: float32[pieces, SPANGRAM_TERMS].
 
-    Two words in one are weighed as the compound that they are: `pair_score`, by word.
+    Two words in one are weighed as a compound: `pair_score`, by word.
     """
     word = pieces.word
     one = (vocabulary.kind[word] != Kind.PAIR).astype(np.float32)

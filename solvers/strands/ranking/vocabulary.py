@@ -19,7 +19,7 @@ from nightgrid.solvers.lexicon.english import english_phrases, english_words, sp
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 
 LETTERS_MIN, LETTERS_MAX = 4, 17
-"""Letters of words beyond the default list: no board has used a longer one."""
+"""Most letters of words beyond the default list: no board has used a longer one."""
 STEM_SUFFIXES = ("ED", "ING")
 STEM_LETTERS_MIN = 6
 STEM_CENTIZIPF_MIN = 120
@@ -35,7 +35,7 @@ class Kind(IntEnum):
     SPELLING = 1
     """A list for spelling."""
     STEM = 2
-    """What is left of an inflected word that has no base form in any list."""
+    """The stem of an inflected word whose base form is in no list."""
     PAIR = 3
     """A phrase of two words, joined."""
 
@@ -45,7 +45,7 @@ class Vocabulary:
     """A lexicon with further data of its words, by index."""
 
     lexicon: Lexicon
-    """Words of kinds other than WORD have no frequency in it, so that they are no components of
+    """Words of kinds other than WORD have no frequency in it, so they are not components of
     compounds."""
     kind: npt.NDArray[np.int8]
     zipf: npt.NDArray[np.float32]

@@ -11,8 +11,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.terms import SPANGRAM_TERMS, THEME_TERMS
 
 PRIORS = {"strip": -3.5, "strip_text": 1.0}
-"""Weights of terms that no fit has seen, where a score does not say other ones. Strips are searched
-on boards of few covers alone: of some 35 early ones none needs one, so at most one in 36 does."""
+"""Default weights of terms that no fit has seen. Strips are only searched on boards with few
+covers: of some 35 early ones none needs one, so at most one in 36 does."""
 
 
 class WeighedTerms:

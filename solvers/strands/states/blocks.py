@@ -1,11 +1,11 @@
-"""Which 2 x 2 blocks the words so far close to others: kept as sets of sets where paths differ.
+"""The 2 x 2 blocks that the words so far close to others, with alternatives if paths differ.
 
 A block is named by its lower right cell. Two words cross when each uses one diagonal of a block.
 Since the words of a cover share no cell, and a block counts for a word only if the word holds
 neither of the two other cells, two words cross if and only if their sets of blocks meet. A word
-with several paths has several least sets; what a partial cover closes is then a set of
-alternatives, of which again only the least count. Nearly always there is just one, and it is kept
-as a mask; several are interned and kept as their number.
+with several paths has several least sets; a partial cover then closes a set of alternatives, of
+which again only the least count. Nearly always there is just one, stored as a mask; several are
+interned and stored by number.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ number that is written as a literal."""
 
 
 class Pool(NamedTuple):
-    """Sets of 64-bit values, numbered so that equal sets have one number; set 0 is empty.
+    """Interned sets of 64-bit values: equal sets have one number, and set 0 is empty.
 
-    They are alternatives of closed blocks, and words that must not come again.
+    They are alternatives of closed blocks, and words that must not recur.
     """
 
     sets: U64
@@ -41,24 +41,24 @@ class Pool(NamedTuple):
     held: I64
     """int64[1]: how many sets there are."""
     scratch: U64
-    """uint64[SET_MAX + 1]: a set that is being made."""
+    """uint64[SET_MAX + 1]: a set under construction."""
 
 
 def new_pool() -> Pool:
-    """Make an empty pool, in which only the empty set is known, as number 0."""
+    """Make a pool with only the empty set, number 0."""
     return Pool(
         sets=np.empty(16 * POOL_SETS, np.uint64),
         offsets=np.zeros(POOL_SETS + 1, np.int64),
         slots=np.full(1 << _INDEX_BITS, hash_table.EMPTY, np.uint32),
         held=np.ones(1, np.int64),
-        # One more: a set of banned words and another, before those that fit no more are dropped.
+        # One more: a set of banned words and another, before useless ones are dropped.
         scratch=np.empty(SET_MAX + 1, np.uint64),
     )
 
 
 @inlined_kernel
 def _is_set(number: Int, count: Int, pool: Pool) -> bool:
-    """Return whether a set has just the first `count` values of the scratch."""
+    """Return whether a set equals the first `count` values of the scratch."""
     start = pool.offsets[number]
     if pool.offsets[number + 1] - start != count:
         return False
@@ -70,7 +70,7 @@ def _is_set(number: Int, count: Int, pool: Pool) -> bool:
 
 @inner_kernel
 def intern(count: Int, pool: Pool) -> Int:
-    """Number the set of the first `count` values of the scratch, ascending; -1 when it is full."""
+    """Intern the first `count` values of the scratch, ascending; -1 if the pool is full."""
     mixed = hash_table.hash_span(np.uint64(count), pool.scratch, 0, count)
     slot = hash_table.first_slot(mixed, _INDEX_BITS)
     while True:
@@ -94,7 +94,7 @@ def intern(count: Int, pool: Pool) -> Int:
 
 @inlined_kernel
 def is_banned(word: Int, ban: Int, pool: Pool) -> bool:
-    """Return whether a word stands in a set."""
+    """Return whether a word is in a set."""
     for i in range(pool.offsets[ban], pool.offsets[ban + 1]):
         if pool.sets[i] == np.uint64(word):
             return True
@@ -122,7 +122,7 @@ def list_bans(ban: Int, word: Int, pool: Pool) -> Int:
 
 @inner_kernel
 def intern_bans(count: Int, pool: Pool) -> Int:
-    """Number the set that the pool's scratch begins with; -1 when there is no room for it."""
+    """Intern the first values of the pool's scratch as a set; -1 if there is no room."""
     if count == 0:
         return 0
     return -1 if count > SET_MAX else intern(count, pool)
@@ -142,9 +142,9 @@ def combine(
     closed: np.uint64, several: bool, sets: U64, start: Int, stop: Int, matter: np.uint64,
     pool: Pool,
 ) -> tuple[Int, np.uint64, bool]:  # fmt: skip
-    """Close a piece's blocks as well; return (0, closed, several), -1 if it crosses, -2 if full.
+    """Add a piece's closed blocks; return (0, closed, several), -1 if it crosses, -2 if full.
 
-    The piece's least sets are sets[start:stop]; of the result only the blocks of `matter` are kept.
+    The piece's least sets are sets[start:stop]; the result only has blocks of `matter`.
     """
     if not several and stop - start == 1:
         if sets[start] & closed:
@@ -185,7 +185,7 @@ def _combine_sets(
 
 @inner_kernel
 def crosses(closed: np.uint64, several: bool, sets: U64, start: Int, stop: Int, pool: Pool) -> bool:
-    """Return whether every path of a piece crosses what is closed."""
+    """Return whether every path of a piece crosses a closed block."""
     if not several and stop - start == 1:
         return (sets[start] & closed) != 0
     first, last = np.int64(0), np.int64(1)

@@ -1,4 +1,4 @@
-"""Which pieces could still cover a cell: states in which some cell has none are dead ends.
+"""The pieces that could still cover a cell: a state in which some cell has none is a dead end.
 
 All pieces on the same cells support them alike. The last support of a cell is tried first, like
 residues in arc consistency (AC-3rm): mostly one check of a cell is enough.
@@ -18,7 +18,7 @@ WINDOW = 64
 
 
 class Supports(NamedTuple):
-    """Sets of cells on which a piece lies, sorted by lowest cell, and cell by cell."""
+    """Sets of cells with a piece, sorted by lowest cell, and indexed by cell."""
 
     cells: U64
     """Masks relative to the lowest cell, like the blocks."""
@@ -35,7 +35,7 @@ class Supports(NamedTuple):
 
 
 def supports_of(low: I64, cells: U64, blocks: U64, cell_count: int) -> Supports:
-    """File pieces, given by lowest cell, cells and blocks sure to be closed, under their cells."""
+    """Index pieces, given by lowest cell, cells and certainly closed blocks, by their cells."""
     order = np.lexsort((cells, low))
     low, cells, blocks = low[order], cells[order], blocks[order]
     new = np.ones(len(order), np.bool_)
@@ -67,7 +67,7 @@ def _file(low: I64, cells: U64, offsets: I64, of_cell: I32) -> None:
             left &= left - ONE
     for c in range(1, len(offsets)):
         offsets[c] += offsets[c - 1]
-    # Each cell's end moves forward as it is filled, and is its start then.
+    # Where the next support of each cell goes.
     ends = offsets[:-1].copy()
     for s in range(len(low) - 1, -1, -1):
         left = cells[s]
@@ -82,7 +82,7 @@ def _file(low: I64, cells: U64, offsets: I64, of_cell: I32) -> None:
 def has_lost_cell(first: Int, covered: np.uint64, closed: np.uint64, supports: Supports) -> bool:
     """Return whether nothing fits on some free cell of the window that begins at cell `first`.
 
-    `closed` are blocks sure to be closed.
+    `closed` are certainly closed blocks.
     """
     left = ~covered
     ahead = len(supports.latest) - first
@@ -97,7 +97,7 @@ def has_lost_cell(first: Int, covered: np.uint64, closed: np.uint64, supports: S
             for i in range(supports.offsets[cell], supports.offsets[cell + 1]):
                 s = np.int64(supports.of_cell[i])
                 if s < start:
-                    # It, and all that follow, begin on a cell that is covered.
+                    # This one and all later ones begin on a covered cell.
                     break
                 if _fits(s, first, covered, closed, supports):
                     found = True

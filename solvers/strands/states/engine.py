@@ -20,7 +20,7 @@ State = tuple[Any, ...]
 
 TOO_MANY_SETS = Reason(
     code=ReasonCode.FIXED_TABLE_FULL,
-    sentence="more sets of alternative paths, or of words in use, than the solver has room for",
+    sentence="more sets of alternative paths, or of used words, than the solver has room for",
 )
 TOO_MANY_PIECES = Reason(
     code=ReasonCode.CAPACITY,
@@ -59,7 +59,7 @@ class RootChildren:
         return len(self._root_children)
 
     def root_child(self, index: int) -> tuple[tuple[str, int], int, State]:
-        """Name the piece of a root's child, its score and the state after it."""
+        """Return the piece of a root's child, its score and the state after it."""
         return self._root_children[index]
 
     def root_values(self, start: int, stop: int) -> tuple[list[int], list[int], list[int]]:
@@ -83,7 +83,7 @@ def _new_table(budget: Budget) -> Table:
         try:
             return tables.new_table(states)
         except MemoryError:
-            # More than this machine can promise: what it can is the budget then.
+            # More than this machine can reserve: use what it can.
             states //= 2
 
 
@@ -105,7 +105,7 @@ class Engine:
         control[tables.TICK] = tables.CLOCK_STRIDE - 1
 
     def statistics(self) -> Statistics:
-        """Return what the search has cost so far."""
+        """Return the cost so far."""
         states = int(self.control[tables.STATES])
         return Statistics(
             states=states,

@@ -1,7 +1,7 @@
-"""What a search remembers: states with their counts and best scores.
+"""The table of a search: states with their counts and best scores.
 
 A state is three words: cells, closed blocks, and the rest packed into one. Its value is a 128-bit
-count and the highest score of a cover. States lie one after the other, found through an index
+count and the highest score of a cover. States are stored in sequence, and found through an index
 that grows with them, so that a small search stays in the cache.
 """
 
@@ -30,7 +30,7 @@ CELLS, CLOSED, REST, HI, LO, BEST = range(STATE_WORDS)
 STATE_BYTES = 8 * STATE_WORDS + 8
 """A state and its two entries in the index."""
 DEAD = -(2**62)
-"""Best score where there is no cover."""
+"""Best score if there is no cover."""
 
 INDEX_BITS_FIRST = 12
 CLOCK_STRIDE = 256
@@ -43,7 +43,7 @@ _MIX_2 = np.uint64(0xBF58476D1CE4E5B9)
 
 
 class Table(NamedTuple):
-    """States, their index, and what the search counts and must not exceed."""
+    """States, their index, and the counters and limits of the search."""
 
     states: U64
     slots: Index
@@ -52,7 +52,7 @@ class Table(NamedTuple):
 
 
 def new_table(states_max: int) -> Table:
-    """Make an empty table. Memory is taken by the operating system's leave only as it is used."""
+    """Make an empty table. The operating system commits memory only as it is used."""
     bits = max(INDEX_BITS_FIRST, int(2 * states_max - 1).bit_length())
     table = Table(
         states=np.empty((states_max, STATE_WORDS), np.uint64),
@@ -98,7 +98,7 @@ def keep(
     cells: np.uint64, closed: np.uint64, rest: np.uint64, hi: np.uint64, lo: np.uint64, best: Int,
     table: Table,
 ) -> None:  # fmt: skip
-    """Remember a state's value; without room left the search is over."""
+    """Store a state's value; if there is no room, the search ends."""
     control = table.control
     row = control[STATES]
     if row >= control[STATES_MAX]:

@@ -1,5 +1,5 @@
 """The search of Strands cell by cell, for any number of words.
 
-For boards and rules that the zones do not take, as long as every piece fits into a window of 64
-cells: chosen by `listing.engine_for`.
+For boards and rules that the zones do not support, if every piece fits into a window of 64 cells:
+chosen by `listing.engine_for`.
 """

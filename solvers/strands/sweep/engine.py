@@ -41,10 +41,9 @@ class SweepEngine(RootChildren, Engine):
         self._root_children = self.children(self.root)
 
     def ends_within(self, nodes: int) -> bool:
-        """Count all covers; return whether so many nodes, and the room for sets, are enough.
+        """Count all covers; return whether these nodes, and the room for sets, suffice.
 
-        The answer does not depend on what is asked. Raises BudgetSpentError where the budget ends
-        it before.
+        The result does not depend on the ask. Raises BudgetSpentError if the budget ends it first.
         """
         control = self.control
         nodes_max, exists = int(control[NODES_MAX]), int(control[EXISTS])

@@ -1,8 +1,8 @@
 """Cover a board cell by cell, row by row: any number of words, boards of any length.
 
-The first free cell is always covered next, so what is covered is all before it and a window of
-64 cells from it on; a state is that window, the blocks closed, and what the rules ask to
-remember. Boards of any number of rows work, as long as no word reaches beyond the window.
+The first free cell is always covered next, so all cells before it are covered, and a window of 64
+cells from it on determines the rest; a state is that window, the closed blocks, and what the rules
+require. Boards of any number of rows work, as long as no word reaches beyond the window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from nightgrid.solvers.strands.states.cell_supports import WINDOW, Supports, has
 from nightgrid.solvers.strands.states.table import Table
 
 ANY = 255
-"""Number of words left where any will do."""
+"""Number of words left if any number is allowed."""
 PLAIN, SPANNING, COMPOUND = range(3)
 """Kinds of pieces: a word, a word that touches two opposite sides, a compound."""
 REQUIRED, ONE, OFF = range(3)
@@ -38,7 +38,7 @@ SWEEP_WORD, SWEEP_SCORE, SWEEP_TWIN, SWEEP_KIND = range(4)
 SWEEP_FIELDS = 4
 CELLS_IN_ALL, WIDTH, LEAST, RULE = range(4)
 FRAME_WORDS = 8
-"""A frame of the search's stack: a state, the piece to try next, and what was found so far."""
+"""A frame of the search's stack: a state, the piece to try next, and the value so far."""
 F_FIRST, F_COVERED, F_CLOSED, F_REST, F_NEXT, F_HI, F_LO, F_BEST = range(FRAME_WORDS)
 
 Frame = U64
@@ -53,8 +53,8 @@ class Sweep(NamedTuple):
 
     cells: U64
     fields: I64
-    """int64[pieces, SWEEP_FIELDS]: number of the word, score, whether the word has other cells to
-    stand on, kind."""
+    """int64[pieces, SWEEP_FIELDS]: number of the word, score, whether the word has other places,
+    kind."""
     block_offsets: I64
     blocks: U64
     """blocks[block_offsets[p]:block_offsets[p + 1]]: the least sets of blocks of piece p."""
@@ -68,18 +68,18 @@ class Sweep(NamedTuple):
     """int64[4]: CELLS_IN_ALL, WIDTH, LEAST, RULE."""
     supports: Supports
     words: Supports
-    """Those that are no compounds: what may follow one."""
+    """Those that are not compounds, which may follow one."""
 
 
 class SweepState(NamedTuple):
-    """What is asked for: the ways to cover everything from a cell on."""
+    """The key of a state: the ways to cover everything from a cell on."""
 
     first: Int
     """The first free cell."""
     covered: np.uint64
-    """What is covered of the window of 64 cells from there on."""
+    """The covered cells of the window of 64 cells from there on."""
     closed: np.uint64
-    """Blocks that are closed: a mask, or the number of a set of masks."""
+    """Closed blocks: a mask, or the number of a set of masks."""
     several: bool
     """Whether `closed` is the number of a set."""
     n: Int
@@ -87,12 +87,12 @@ class SweepState(NamedTuple):
     flag: Int
     """Kind of the spangram so far."""
     ban: Int
-    """Number of the set of words that must not come again."""
+    """Number of the set of words that must not recur."""
 
 
 @inlined_kernel
 def pack_sweep(state: SweepState) -> np.uint64:
-    """Pack the rest of a state, beside its cells and blocks, into one word."""
+    """Pack the rest of a state, without its cells and blocks, into one word."""
     return (
         np.uint64(state.n)
         | (np.uint64(state.several) << np.uint64(8))
@@ -156,7 +156,7 @@ def _ban_after(
 def place(p: Int, state: SweepState, sweep: Sweep, pool: Pool) -> tuple[Int, SweepState]:
     """Put piece p on the first free cell; return (code, state after it).
 
-    Code 0 if it fits, 1 if not, -2 without room for another set.
+    Code 0 if it fits, 1 if not, -2 if there is no room for another set.
     """
     covered, flag, ban = state.covered, state.flag, state.ban
     cells = sweep.cells[p]
@@ -208,7 +208,7 @@ def _shift_sets(closed: np.uint64, step: Int, pool: Pool) -> tuple[np.uint64, bo
     count = stop - start
     for i in range(count):
         scratch[i] = _ZERO if step >= WINDOW else pool.sets[start + i] >> np.uint64(step)
-    # Blocks behind the window were dropped before, so distinct sets stay distinct.
+    # Blocks before the window were dropped earlier, so distinct sets stay distinct.
     number = blocks.intern(count, pool)
     if number < 0:
         return closed, True, -2
@@ -219,7 +219,7 @@ def _shift_sets(closed: np.uint64, step: Int, pool: Pool) -> tuple[np.uint64, bo
 def _settle(
     state: SweepState, rest: np.uint64, sweep: Sweep, table: Table
 ) -> tuple[bool, np.uint64, np.uint64, Int]:
-    # (whether a state's value is known, count, count, best) without a look at its children.
+    # (whether a state's value is known, count, count, best) without its children.
     first, covered, n, flag = state.first, state.covered, state.n, state.flag
     cells = sweep.geometry[CELLS_IN_ALL]
     if first >= cells:
@@ -254,7 +254,7 @@ def _enter(state: SweepState, rest: np.uint64, sweep: Sweep, frame: Frame) -> No
 def _credit(
     hi: np.uint64, lo: np.uint64, best: Int, sweep: Sweep, table: Table, frame: Frame
 ) -> None:
-    # The piece placed last is the one before the next.
+    # The last placed piece is the one before the next.
     if not hi | lo:
         return
     score = sweep.fields[np.int64(frame[F_NEXT]) - 1, SWEEP_SCORE]
@@ -268,10 +268,10 @@ def _credit(
 def sweep_cover(
     state: SweepState, sweep: Sweep, table: Table, pool: Pool, stack: U64
 ) -> tuple[np.uint64, np.uint64, Int]:
-    """Count the ways to cover what is free in a state; return (count, count, best).
+    """Count the ways to cover the free cells of a state; return (count, count, best).
 
-    `stack`: scratch, uint64[cells + 1, FRAME_WORDS]. A budget that runs out shows in the table's
-    status, and then the answer means nothing.
+    `stack`: scratch, uint64[cells + 1, FRAME_WORDS]. If the table's status shows a spent budget,
+    the result is meaningless.
     """
     rest = pack_sweep(state)
     known, hi, lo, best = _settle(state, rest, sweep, table)

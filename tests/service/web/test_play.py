@@ -99,7 +99,7 @@ def test_moves_are_shared_and_a_dead_end_is_told(opened: Opened) -> None:
 def test_a_word_that_is_none_is_taken_back(opened: Opened) -> None:
     page = opened(f"{PLACES['strands']}&play=")
     make(page, "strands", "click", [[0, 0], [0, 1], [0, 2], [0, 3], [0, 4]])
-    expect(page.locator(".play-told")).to_contain_text("is no word of the list")
+    expect(page.locator(".play-told")).to_contain_text("is not in the word list")
     expect(page.locator(".word")).to_have_count(0)
 
 
