@@ -77,7 +77,7 @@ def features_by_row(arrays: Arrays) -> tuple[npt.NDArray[np.int32], npt.NDArray[
         or offsets[-1] > len(values)
     ):
         raise PermanentError(
-            "column feature: expected offsets that rise from 0 on and end within the values"
+            "column feature: expected offsets that rise from 0 and end within the values"
         )
     if len(values) and values.min() < 0:
         raise PermanentError("column feature: expected numbers from 0 on")

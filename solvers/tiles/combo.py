@@ -1,11 +1,11 @@
 """Clear a board in a single combo: the greedy walk of article 000, Theorem 4.
 
-From the current tile to any tile that shares a feature with it; when nothing is left on the current
-tile, a forced teleport to any tile that has something left. By parity the walk is stuck nowhere
-else. A move deletes all that two tiles share, for which the features of the one with fewer left are
-looked up on the other. Two tiles are compared at most once in the whole walk (after that they share
-nothing), so that the time is linear in the size of the board where the features of a tile are
-bounded, and at most size^1.5 whatever the board. Memory is linear.
+It moves from the current tile to any tile that shares a feature with it, or if nothing is left on
+the current tile, by a forced teleport to any other with features left. By parity the walk gets
+stuck nowhere else. A move deletes all that two tiles share, for which the features of the one with
+fewer left are looked up on the other. Two tiles are compared at most once in the whole walk (after
+that they share nothing), so the time is linear in the size of the board if the features of a tile
+are bounded, and at most size^1.5 otherwise. Memory is linear.
 """
 
 from __future__ import annotations

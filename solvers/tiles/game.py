@@ -121,7 +121,7 @@ class TilesGame(Game[Puzzle, Walk]):
         budget: Budget,
         published: Walk | None = None,  # noqa: ARG002
     ) -> Outcome[tuple[Any, ...]]:
-        """Find the fewest moves from the last tile of a player on; within the budget, else any."""
+        """Find the fewest moves from a player's last tile, or any moves if the budget runs out."""
         rest = play_tiles(puzzle, moves, self.bound_rules.teleports)
         if not any(rest.tiles):
             return Outcome(status=Status.SOLVED, count=1, solutions=((),))
@@ -129,10 +129,10 @@ class TilesGame(Game[Puzzle, Walk]):
         if here is not None and not rest.tiles[here]:
             if self.bound_rules.teleports == "no":
                 return Outcome(status=Status.UNSOLVABLE, count=0)
-            here = None  # From a tile that is cleared any other one may come next.
+            here = None  # From a cleared tile any other one may follow.
         part = None if here is None else {"from": here, "to": here + 1}
         outcome: Outcome[Any] = self.solve(rest, Ask(kind="best", limit=1), part, budget)
-        # Where any tile may come next, what is left is cleared from any tile.
+        # If any tile may follow, the rest can be cleared from any tile.
         if outcome.status is Status.OVER_BUDGET and self.bound_rules.teleports == "yes":
             outcome, part = self.solve(rest, Ask(kind="first"), None, budget), None
         walks = (walk.tiles[part is not None :] for walk in outcome.solutions)

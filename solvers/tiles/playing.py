@@ -1,4 +1,4 @@
-"""Go on from tiles that a player has selected: what is left, from the last of them on."""
+"""Continue a player's selected tiles: the rest of the board, from the last of them."""
 
 from __future__ import annotations
 

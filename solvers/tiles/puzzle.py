@@ -18,9 +18,9 @@ FEATURES_MAX = 100_000_000
 class Puzzle:
     """A validated board: the tiles as they lie, row by row, each with its features sorted.
 
-    The general instance of article 000, Definition 21. Where tiles lie plays no role in the game;
-    but a walk names tiles by their places, so boards that differ in that differ in `puzzle_id`.
-    Raises InvalidPuzzleError naming the rule and the place that breaks it.
+    The general instance of article 000, Definition 21. The places of tiles do not matter in the
+    game; but a walk names tiles by place, so they are part of the `puzzle_id`. Raises
+    InvalidPuzzleError naming the rule and the place that breaks it.
     """
 
     tiles: tuple[tuple[str, ...], ...]
@@ -31,11 +31,11 @@ class Puzzle:
 
     @cached_property
     def puzzle_id(self) -> str:
-        """Hash of the board as it lies."""
+        """Hash of the board with the places of its tiles."""
         return digest("tiles", canonical_json(self.tiles))
 
     def to_json(self) -> dict[str, Any]:
-        """Write the board as it lies."""
+        """Return the board with the places of its tiles."""
         return {"game": "tiles", "tiles": [list(tile) for tile in self.tiles]}
 
     @classmethod
@@ -73,6 +73,6 @@ def _check(tiles: Any, place: str) -> None:
     faults = Faults()
     for i, tile in enumerate(tiles):
         if len(set(tile)) < len(tile):
-            message = "a feature stands twice on the tile"
+            message = "a feature is twice on the tile"
             faults.add(InvalidPuzzleError("feature-twice", f"{place}[{i}]", message))
     faults.check()

@@ -1,4 +1,4 @@
-"""The rules of Tiles that can be switched, and their one-line form."""
+"""The switchable rules of Tiles, and their one-line form."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ class Walk:
 
 
 def walk_to_json(walk: Walk) -> dict[str, Any]:
-    """Write a walk as a JSON value."""
+    """Return a walk as a JSON value."""
     return {"tiles": list(walk.tiles), "teleports": list(walk.teleports), "moves": walk.moves}
 
 
 def walk_from_json(value: Any) -> Walk:
-    """Read a walk as `walk_to_json` writes it.
+    """Parse a walk as returned by `walk_to_json`.
 
     Raises PermanentError for anything else.
     """

@@ -1,9 +1,9 @@
 """Clear a board without a teleport where any two tiles share at most one feature.
 
 Article 000, Theorem 24: such a walk is a Eulerian trail of the structure graph that starts and ends
-on tiles. It exists if the features hang together, every feature stands on an even number of tiles,
-and at most two tiles have an odd number of features; Hierholzer's algorithm builds it. Linear time
-and memory.
+on tiles. It exists if the graph is connected, every feature is on an even number of tiles, and at
+most two tiles have an odd number of features; Hierholzer's algorithm builds it. Linear time and
+memory.
 """
 
 from __future__ import annotations

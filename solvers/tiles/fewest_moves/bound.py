@@ -2,19 +2,18 @@
 
 A walk visits each tile some number of times, and its moves are its visits less one. A tile on which
 d standard moves begin or end has at least half as many visits, rounded up: each visit serves one
-move in and one out. On the tile that the player stands on, the move out is served by the visit that
-has begun, so that half of d, rounded down, is still to come. What is left of a tile is taken in d
-portions, at most one for each feature; to need a visit less, a tile of three features takes two of
-them at once. A tile of four features or more is looked at by itself: which portions could its
-neighbours share with it?
+move in and one out. On the player's current tile, the ongoing visit serves the move out, so half of
+d, rounded down, is still to come. The remaining features of a tile are taken in d portions of at
+least one feature; to save a visit, a tile of three features takes two of them at once. Tiles of
+four features or more are examined one by one: which portions could their neighbours share with
+them?
 
 Which tiles of three features can take two at once is a question of matching. Each visit of a tile
 serves at most two standard moves, the one in and the one out, and each of them takes at least one
 feature. A tile of three features that is visited once therefore has a move that takes two or three,
-and on each of the two tiles at most one such move fits; so the tiles that are saved a visit can be
-matched with one another. The most that any matching covers is found by Edmonds' blossom algorithm;
-covered sets are the independent sets of a matroid, so that taking in one tile after the other is
-best.
+and on each of the two tiles at most one such move fits; so the tiles that save a visit can be
+matched with one another. Edmonds' blossom algorithm covers as many as any matching; covered sets
+are the independent sets of a matroid, so adding one tile after the other is optimal.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ from nightgrid.solvers.kernel.machine import popcount
 NO, HELPER, SAVED = 0, 1, 2
 """Role of a tile in the matching: excluded, only a partner, or worth covering."""
 WIDE = 4
-"""Features of a tile that one matching does not describe: it may share portions with several."""
+"""From this many features on, a tile may share portions with several, which a matching cannot
+express."""
 
 
 @inlined_kernel
@@ -42,7 +42,7 @@ def cover(alive: U64, role: I64, mate: I64, space: I64) -> Int:
     """Extend a matching until it covers as many SAVED tiles as any; return how many.
 
     Two tiles that are not NO may be matched if they share two features. `mate` (int64, -1 for none)
-    is a valid matching before and after; what it covers stays covered. `space` is int64[4, tiles].
+    is a valid matching before and after; covered tiles stay covered. `space` is int64[4, tiles].
     """
     tiles = len(mate)
     covered = 0
@@ -155,8 +155,8 @@ def moves_left(
     first selection counts as one), and the other tiles on which an odd number of moves will end.
 
     alive: uint64[tiles, words], features left; left: their number. `mate` is a matching of an
-    earlier position, and is repaired; role and space are scratch. Returns (moves, odd tiles,
-    visits if no portion were ever larger than one feature).
+    earlier position, and is repaired; role and space are scratch. Returns (moves, odd tiles, visits
+    if every portion were one feature).
     """
     tiles = len(left)
     visits = odd = wide = saved = 0
@@ -197,7 +197,7 @@ def moves_left(
             )
             for u in range(tiles):
                 if role[u] == SAVED and u != t and shared(alive, t, u) > 1:
-                    # The wide tile may save it, and it may still save another.
+                    # The wide tile may save it and still save another.
                     least -= 1
                     role[u] = HELPER
                     if u != now:

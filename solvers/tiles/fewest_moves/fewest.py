@@ -2,10 +2,10 @@
 
 A move is every selection after the first tile, teleports included. The search begins at the bound:
 short tries, each with its ties broken at random, find a walk that meets it on nearly every board of
-the published form. Where none does, a search among plans
-(`nightgrid.solvers.tiles.fewest_moves.plan`) shows on nearly every board that there is none. What
-remains is carried through: the search at that limit, with dead ends remembered from try to try,
-until it has shown that there is none or has found one.
+the published form. If none does, a search among plans (`nightgrid.solvers.tiles.fewest_moves.plan`)
+proves on nearly every other board that there is none. For the rest, the search at that limit
+continues, with dead ends remembered between tries, until it has found a walk or proven that there
+is none.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOO_LARGE = Reason(
 SEARCH_TILES_MAX = 512
 SEARCH_FEATURES_MAX = 4096
 TABLE_BYTES_MAX = 2**28
-"""Most table bytes, within the budget's, that remember dead ends."""
+"""Most table bytes for dead ends, within the budget's."""
 QUICK_TRIES = 4
 """Tries at a limit before the first plan for it."""
 QUICK_NODES_PER_MOVE = 2
@@ -58,7 +58,7 @@ class Fewest:
 
 
 def between(reason: str, at_least: int, at_most: int | None) -> str:
-    """Explain why a search ended early, and between what the fewest moves are."""
+    """Explain why a search ended early, with bounds on the fewest moves."""
     found = "" if at_most is None else f", {at_most} were found"
     return f"{reason}; at least {at_least} moves{found}"
 
@@ -82,7 +82,7 @@ def any_walk(model: Model, teleports: str, budget: Budget, first: range | None =
 def _share(tries: int) -> int:
     """Weigh the n-th try, from 1 on: 1, 2, 1, 4, 1, 2, 1, 8, ...
 
-    A lucky try finds a walk soon, an unlucky one never: many short ones, now and then a long one.
+    A lucky try finds a walk soon, an unlucky one never, so most are short and a few long.
     """
     return tries & -tries
 

@@ -3,7 +3,7 @@
 A walk pairs the tiles of each feature: two tiles are a pair of the feature if a move between them
 deletes it. The moves of the walk are the edges of a graph on the tiles, an edge for each two tiles
 that are a pair of anything. A component of that graph in which every tile has an even number of
-edges takes a visit more than its tiles need (the walk has to start there and end there), and a
+edges takes one visit more than its tiles need (the walk has to start there and end there), and a
 matching cannot tell whether such components can be avoided. The search decides feature by feature
 which tiles are paired; a decided pair becomes a feature of its own, so that every step of the
 search is a board again and has the bound of one.

@@ -123,7 +123,7 @@ def test_a_day_is_chosen_of_an_archive_that_is_pasted(opened: Opened) -> None:
         ('{"a": 1}', "This JSON holds no board"),
         ('{"sides": ["T1P", "ERD"]}', "expected a letter"),
         ('{"board": ["AB", "C"]}', "expected 2 as in row 0"),
-        ('{"tiles": [["A1", "A1"]]}', "a feature stands twice on the tile"),
+        ('{"tiles": [["A1", "A1"]]}', "a feature is twice on the tile"),
     ],
 )
 def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: str) -> None:
@@ -140,7 +140,7 @@ def test_all_faults_of_a_payload_are_shown_at_once(opened: Opened) -> None:
     cells = [[0, 0], [0, 0], [0, 1]]
     regions = [{"indices": cells, "type": "empty"}, {"indices": [[0, 1]], "type": "empty"}]
     page.locator("#payload").fill(json.dumps({"dominoes": [[1]], "regions": regions}))
-    for cell, told in (("0,0", "stands twice"), ("0,1", "already lies in")):
+    for cell, told in (("0,0", "region twice"), ("0,1", "is already in")):
         wrong = page.locator(f"[data-at='{cell}']")
         expect(wrong).to_have_attribute("aria-label", re.compile(told))
     expect(page.locator(".faults code")).to_have_text(

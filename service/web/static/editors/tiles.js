@@ -45,7 +45,7 @@ function check(model) {
   if (!tiles.some((tile) => tile.length)) return [{detail: "Type the features of the tiles, or deal a board.", field: "start", cells: []}];
   const faults = tiles.flatMap((tile, i) => {
     const twice = tile.find((feature, j) => tile.indexOf(feature) !== j);
-    return twice ? [{detail: `${twice} stands twice on tile ${i}.`, cells: [place(i)]}] : [];
+    return twice ? [{detail: `${twice} is twice on tile ${i}.`, cells: [place(i)]}] : [];
   });
   const counts = new Map();
   tiles.flat().forEach((feature) => counts.set(feature, (counts.get(feature) ?? 0) + 1));
