@@ -50,7 +50,7 @@ def check_ask(ask: Ask, name: str) -> None:
         return
     if ask.kind in ("best", "meant") and ask.kind not in plug.asks:
         able = titles([name for name, plug in _KNOWN.items() if ask.kind in plug.asks])
-        why = "have no score" if ask.kind == "best" else "are not compared by what was meant"
+        why = "have no score" if ask.kind == "best" else "cannot be ranked by likelihood"
         raise PermanentError(f"{ask.kind}(K) is for {able}; solutions of {plug.title} {why}")
     limits = {"best": f"best({plug.best_max or 'K'})", "meant": "meant(K)"}
     expected = [limits.get(kind, kind) for kind in ("first", "best", "all", "count", "meant")]

@@ -1,4 +1,4 @@
-"""Compile the kernels of games ahead: once a machine, several games side by side."""
+"""Compile the kernels of games ahead of time: once a machine, several games in parallel."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from nightgrid.solvers.registry import game
 def warm(name: str, *, rare: bool = False) -> float:
     """Compile or load the kernels of a game, and leave a mark for `is_compiled`.
 
-    `rare`: those, too, that few boards need and that are otherwise compiled when one does. Returns
-    the seconds it took. Raises PermanentError for an unknown game.
+    `rare`: also those that few boards need, which are otherwise compiled on demand. Returns the
+    seconds it took. Raises PermanentError for an unknown game.
     """
     begun = time.monotonic()
     bound = game(name)
@@ -41,7 +41,7 @@ def warm_side_by_side(
 ) -> Iterator[tuple[str, float]]:
     """Compile the kernels of games in processes of their own, and yield each with its seconds.
 
-    The game with the most source comes first: it takes longest, and the others fit beside it.
+    The game with the most source comes first: it takes longest, and the others fit in parallel.
     """
     size = {
         name: sum(len(file.read_bytes()) for file in _package(name).rglob("*.py")) for name in names

@@ -48,7 +48,7 @@ def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
         place = _SOURCE.joinpath(*module.decode().split("."))
         source = place.with_name(f"{place.name}.py")
         if source.is_file():
-            # The names in it are no modules.
+            # The names in it are not modules.
             found.add(source)
             continue
         inside = [place / f"{name}.py" for name in re.findall(r"\w+", names.decode())]
@@ -132,7 +132,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def save_overload(self, sig: Any, data: Any) -> None:
         """Cache the machine code for a signature; warn if the cache folder is not writable.
 
-        The code is in memory already: without a file, each process compiles it again.
+        The code is already in memory; without a file, each process compiles its own.
         """
         try:
             super().save_overload(sig, data)
@@ -143,13 +143,13 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 class KernelCacheOnDemand(_Cache):  # type: ignore[misc]
     """The cache of a kernel, set up when the kernel is first called.
 
-    A process loads a hundred kernels and calls two or three from Python. Numba tries out the cache
-    folder for each, which takes longer than to import it.
+    A process loads a hundred kernels and calls two or three from Python. Numba probes the cache
+    folder for each, which takes longer than importing it.
     """
 
     def __init__(self, function: Callable[..., Any], *, counts: bool) -> None:
         self._function, self._counts = function, counts
-        # Now: the source that was loaded, not one that is there when the kernel is called.
+        # Hashed now: the file may have changed by the time the kernel is called.
         SourceCacheLocator.get_suitable_cache_subpath(function.__code__.co_filename)
 
     @cached_property
@@ -174,11 +174,11 @@ class KernelCacheOnDemand(_Cache):  # type: ignore[misc]
         self._cache.enable()
 
     def disable(self) -> None:
-        """Use it no more."""
+        """Stop using the cache."""
         self._cache.disable()
 
     def flush(self) -> None:
-        """Forget what is cached."""
+        """Clear the cache."""
         self._cache.flush()
 
 

@@ -1,13 +1,13 @@
 """One open-addressing hash table for all kernels: an index that finds numbered keys by their hash.
 
-The keys lie in memory of the caller, in whatever form, and have numbers from 0 on. The index is a
-uint32 array of which the first 2^bits entries are in use, so that a small search stays in the
-cache. An entry is the number of a key and, above it, four bits of its hash, which avoid most
-comparisons with other keys. Collisions go to the next slot (linear probing), and at most half of
-the slots should be taken: see `is_crowded`.
+The caller stores the keys, in any form, and numbers them from 0. The index is a uint32 array of
+which the first 2^bits entries are in use, so that a small search stays in the cache. An entry is
+the number of a key and, above it, four bits of its hash, which avoid most comparisons with other
+keys. Collisions go to the next slot (linear probing), and at most half of the slots should be
+taken: see `is_crowded`.
 
-Every function is compiled into its caller, at the cost of a table that is written there by hand. A
-caller with keys of its own form writes the loop of `find_row` with its own comparison:
+Every function is inlined, as fast as a hand-written table. A caller with its own form of keys
+writes the loop of `find_row` with its own comparison:
 
     mixed = mix(...)
     slot = first_slot(mixed, bits)
@@ -17,7 +17,7 @@ caller with keys of its own form writes the loop of `find_row` with its own comp
             break
         slot = next_slot(slot, bits)
 
-and then has the number of its key, or -1 and the slot to `enter` it in.
+It ends with the number of the key, or -1 and the slot to `enter` it in.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Index = npt.NDArray[np.uint32]
 NUMBER_BITS = 28
 NUMBER_MASK = (1 << NUMBER_BITS) - 1
 MOST_NUMBERS = NUMBER_MASK
-"""A table may not hold more keys: the number after the last is part of EMPTY."""
+"""Most keys of a table: the next number is part of EMPTY."""
 EMPTY = np.uint32(0xFFFFFFFF)
 
 _TAG_AT = np.uint64(20)
@@ -89,7 +89,7 @@ def clear(index: Index, bits: Int) -> None:
 
 @inlined_kernel
 def is_crowded(held: Int, bits: Int) -> bool:
-    """Return whether so many keys take more than half of 2^bits slots: time for twice as many."""
+    """Return whether this many keys take more than half of 2^bits slots, which is too many."""
     return bool(2 * held > 1 << bits)
 
 
@@ -122,7 +122,7 @@ def seek(index: Index, bits: Int, mixed: np.uint64, slot: Int) -> tuple[Int, Int
 
 @inlined_kernel
 def peek(index: Index, mixed: np.uint64, slot: Int) -> Int:
-    """Return the number in this slot, -1 if it is empty or holds a key of another hash."""
+    """Return the number in this slot; -1 if it is empty or its key has another hash."""
     entry = np.int64(index[slot])
     if index[slot] == EMPTY or entry >> NUMBER_BITS != np.int64(mixed >> _TAG_AT) & _TAG_MASK:
         return np.int64(-1)
@@ -147,7 +147,7 @@ def enter_new(index: Index, bits: Int, mixed: np.uint64, number: Int) -> None:
 
 @inlined_kernel
 def is_same_row(width: tuple[int, ...], rows: U64, row: Int, keys: U64, at: Int) -> bool:
-    """Return whether the keys in a row of one array and in a row of another are the same."""
+    """Return whether a row of one array equals a row of another."""
     for i in range(len(width)):
         if rows[row, i] != keys[at, i]:
             return False
@@ -158,9 +158,9 @@ def is_same_row(width: tuple[int, ...], rows: U64, row: Int, keys: U64, at: Int)
 def find_row(
     width: tuple[int, ...], rows: U64, index: Index, bits: Int, mixed: np.uint64, keys: U64, at: Int
 ) -> tuple[Int, Int]:
-    """Look up a key whose hash is `mixed` among rows whose numbers are those of their keys.
+    """Look up a key with hash `mixed` among rows, which are numbered like their keys.
 
-    Returns its slot and its row, or the slot that is free for it and -1.
+    Returns its slot and row, or the free slot for it and -1.
     """
     slot = first_slot(mixed, bits)
     while True:

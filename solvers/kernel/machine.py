@@ -102,7 +102,7 @@ def monotonic_ns(clock: I64) -> int:
 
 @kernel
 def is_stopped(address: Int) -> bool:
-    """Return whether a solve was asked to stop; `address` is a budget's `stop_address`."""
+    """Return whether a solve was told to stop; `address` is a budget's `stop_address`."""
     return bool(address != 0 and _load_int64(np.int64(address)) != 0)
 
 

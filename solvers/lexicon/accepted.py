@@ -20,20 +20,20 @@ from nightgrid.solvers.lexicon.lexicon import DOUBT_PER_NAT, Lexicon
 
 WEIGHTS_FILE = Path(__file__).with_suffix(".json")
 PROBABILITY_MIN = 0.5
-"""Words that are less likely accepted than not are left out: with them, chains of two words that no
-game accepts would come before chains of three that it does."""
+"""Words that are probably not accepted are left out: otherwise chains of two words that no game
+accepts would precede accepted chains of three."""
 ZIPF_KNEE = 3.0
-"""Beyond one in a million words of text, frequency says something else than below."""
+"""The weight of frequency changes at one in a million words of text."""
 ENDINGS = {
     "S": ("",), "ES": ("",), "IES": ("Y",), "ED": ("", "E"), "ING": ("", "E"), "ER": ("", "E"),
 }  # fmt: skip
-"""Endings of inflected words, and what the base has in their place."""
+"""Endings of inflected words, and the endings of their bases."""
 
 Features = dict[str, float]
 
 
 class WordLists:
-    """What the lists say about words of A to Z, in upper case."""
+    """The lists' words of A to Z, in upper case."""
 
     def __init__(self) -> None:
         """Read the lists: about a second."""
@@ -50,7 +50,7 @@ class WordLists:
         return self.spelled | self.lower | self.capital | self.zipf.keys()
 
     def features(self, word: str) -> Features:
-        """Return what the model weighs; `capital` are names and abbreviations."""
+        """Return the features of the model; `capital` are names and abbreviations."""
         spelled, lower = float(word in self.spelled), float(word in self.lower)
         capital = float(word in self.capital)
         zipf = self.zipf.get(word, 0.0)
@@ -95,7 +95,7 @@ def hunspell_forms() -> Iterator[str]:
     from spylls.hunspell import Dictionary  # type: ignore[import-untyped]
 
     with warnings.catch_warnings():
-        # It leaves the closing of its files to the interpreter.
+        # It does not close its files.
         warnings.simplefilter("ignore", ResourceWarning)
         dictionary = Dictionary.from_files("en_US")
     suffixes, prefixes = dictionary.aff.SFX, dictionary.aff.PFX
@@ -133,7 +133,7 @@ def acceptance(weights: Features) -> Callable[[Features], float]:
 def accepted_words(
     lists: WordLists | None = None, probability: Callable[[Features], float] | None = None
 ) -> Iterator[tuple[str, int, int]]:
-    """Yield the words that are rather accepted than not: (word, centizipf, doubt)."""
+    """Yield the words that are probably accepted: (word, centizipf, doubt)."""
     lists = lists or WordLists()
     probability = probability or acceptance(json.loads(WEIGHTS_FILE.read_text())["weights"])
     for word in sorted(lists.words()):

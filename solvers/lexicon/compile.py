@@ -22,7 +22,7 @@ vocabulary is spelled without spaces, as on a board."""
 
 
 COMPILE_VERSION = 3
-"""Raised whenever the same words would give other arrays: older caches are not opened then."""
+"""Raised whenever the same words would give other arrays, so that older caches are ignored."""
 LETTERS_MAX = 2**31 - 1
 """Most letters of all words together: offsets and nodes are counted in 32 bits."""
 
@@ -87,12 +87,11 @@ def compile_lexicon(
 ) -> Lexicon:
     """Compile (word, centizipf) pairs in any order; equal words keep the highest frequency.
 
-    Words are taken as they are: upper case and letters only is the caller's part. `phrases` are
-    (first word, second word, centizipf), and the same holds for equal ones; a phrase with a word
-    that is not in the lexicon says nothing about it and is left out. `doubts` are those of words
-    (see Lexicon), 0 for a word without. The trie's
-    nodes lie level by level, and by the words' order within a level, so that the top of the trie,
-    which every search walks, is close together, and the children of a node are neighbours.
+    The caller normalises words to upper-case letters. `phrases` are (first word, second word,
+    centizipf), with the same rule for equal ones; phrases with unknown words are left out. `doubts`
+    are those of words (see Lexicon), by default 0. The trie's nodes lie level by level, and by the
+    words' order within a level, so that the top of the trie, which every search walks, is close
+    together, and the children of a node are neighbours.
 
     Raises PermanentError for no words, an empty word, more than ALPHABET_MAX distinct letters,
     more than LETTERS_MAX letters in all, or a frequency that is not 0 to CENTIZIPF_MAX.
@@ -153,10 +152,10 @@ def _highest(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
 
 
 def sealed(lexicon_id: str, arrays: dict[str, npt.NDArray[Any]]) -> Lexicon:
-    """Bind arrays into a lexicon, never to be written to again.
+    """Bind arrays into a read-only lexicon.
 
-    Kernels are compiled apart for arrays that can be written to: arrays that come from a file
-    cannot, so none can, and every kernel is compiled once.
+    Numba compiles kernels separately for writable arrays. Arrays from a file are not writable, so
+    none are, and every kernel is compiled once.
     """
     for array in arrays.values():
         array.setflags(write=False)

@@ -17,7 +17,7 @@ CERTAIN_CENTIZIPF = 900
 """Zipf frequency of a word of probability 1: 10^9 in 10^9. Component costs are measured down from
 it, like wordfreq's centibels, in hundredths of the Zipf scale, so nothing is rounded."""
 UNKNOWN_CENTIZIPF = 0
-"""Frequency of a word of which none is known: less than that of any word with one."""
+"""Frequency of a word whose frequency is unknown: less than any known one."""
 DOUBT_PER_NAT = 100
 """Doubts are hundredths of a natural logarithm: they add up as probabilities multiply."""
 
@@ -53,10 +53,10 @@ class Lexicon:
     """int32[words + 1]: word w is letters[offsets[w]:offsets[w + 1]]."""
     centizipf: npt.NDArray[np.int16]
     """int16[words]: hundredths of the Zipf scale (log10 of occurrences in 10^9 words);
-    UNKNOWN_CENTIZIPF where no frequency is known."""
+    UNKNOWN_CENTIZIPF if unknown."""
     doubt: npt.NDArray[np.int16]
-    """int16[words]: -ln of the probability that a game accepts the word, times DOUBT_PER_NAT; all
-    0 where no such probability is known."""
+    """int16[words]: -ln of the probability that a game accepts the word, times DOUBT_PER_NAT; all 0
+    if unknown."""
     node_children: npt.NDArray[np.uint64]
     """uint64[nodes]: bit a is set if the node has a child for letter a. Node 0 is the root."""
     node_first: npt.NDArray[np.int32]
@@ -77,7 +77,7 @@ class Lexicon:
 
     @property
     def has_doubts(self) -> bool:
-        """Whether it is known how likely games accept its words."""
+        """Whether its words have doubts."""
         return bool(self.doubt.any())
 
     @property

@@ -42,7 +42,7 @@ class WordListError(PermanentError):
 NUMBER_BEGINS = "0123456789+-.#"
 _COUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
 _PARTED = re.compile(r"[\s\u00ad\u2010\u2011-]")
-"""What parts the words of a phrase."""
+"""Separates the words of a phrase."""
 SKIPPED_NAMED = 5
 _EXPECTED = "expected how often it was counted, such as 0, 123 or 0.5"
 
@@ -51,15 +51,15 @@ def read_word_list(data: bytes, name: str) -> list[tuple[str, int]]:
     """Parse a word list into (word, centizipf) in normal form, in the file's order.
 
     UTF-8, with or without a byte order mark, lines ended by LF or CRLF; blank lines and lines that
-    begin with "#" are passed over. A line is one of
+    begin with "#" are skipped. A line is one of
 
         word        word 123        word,123        word<TAB>123
 
     where 123 is how often it was counted, in any unit that the whole list shares (digits, with or
     without a decimal point; 0 says as little as no count). Counts become Zipf frequencies by their
-    share of the list's total. Case plays no role, apostrophes are left out, and accents stay. Lines
-    that are several words, or have digits, are skipped, with one warning that counts and names
-    them: "Te pidly" is not the word TEPIDLY.
+    share of the list's total. Case does not matter, apostrophes are removed, and accents stay.
+    Lines that are several words, or have digits, are skipped, with one warning that counts and
+    names them: "Te pidly" is not the word TEPIDLY.
 
     Raises WordListError for anything else and for a word with a character that is neither letter
     nor digit, and PermanentError, naming the file, for a list without words or too long a one.
