@@ -21,7 +21,7 @@ class Rules(RuleLine):
 
     spangram: Spangram = "required"
     """`required`: at least one piece of the cover touches two opposite sides of the board with any
-    of its cells. `one`: exactly one does. `off`: no matter, and pieces are single words only."""
+    of its cells. `one`: exactly one does. `off`: no condition, and pieces are single words only."""
     words: Words = "given"
     """`given`: the cover has exactly the puzzle's number of theme words, if the puzzle has one.
     Theme words are the pieces other than the spangram (with spangram off, all pieces). `any`: any
