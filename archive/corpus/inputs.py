@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nightgrid.archive.games import archive_plug, has_plug
+from nightgrid.archive.games import archive_plug, archived_games
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
 from nightgrid.archive.lake.location import expanded
 from nightgrid.archive.payloads.bounded_files import read_file
@@ -23,9 +23,9 @@ from nightgrid.archive.sources.archive_files import PAYLOAD_SUFFIXES, archive_in
 from nightgrid.archive.sources.layouts import game_found_in, items_in
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import DEFAULT_GAME, GAMES
+from nightgrid.solvers.registry import DEFAULT_GAME
 
-LAYOUTS = {"generated": "2", "payloads": "4", "parquet": "3"}
+LAYOUTS = {"generated": "2", "payloads": "4", "parquet": "4"}
 """Version of each kind's layout; raise it if the same inputs would give other tables."""
 SLICE_BOARDS = 16_384
 """Boards of one slice of a generated corpus."""
@@ -37,7 +37,7 @@ TABLE = ".parquet"
 COLUMNS_TOLD = 8
 """Columns that a message names of a file of no known game."""
 DERIVED = frozenset({"puzzle_id", "game", "size"})
-"""Columns of a puzzles table that are derived from the others."""
+"""Columns of a puzzles table that are derived from the others, whatever a file has there."""
 
 InputKind = Literal["payloads", "parquet", "generated"]
 
@@ -114,13 +114,8 @@ def read_inputs(spec: str, game: str | None = None) -> Inputs:
     return _parquet(spec, base, paths, game)
 
 
-def columns_to_read(game: str, schema: pa.Schema) -> list[str]:
-    """Return the columns to read of a Parquet file of puzzles."""
-    return [*needed_columns(game), *sorted(DERIVED & set(schema.names))]
-
-
 def needed_columns(game: str) -> tuple[str, ...]:
-    """Return the columns that a Parquet file of puzzles must have."""
+    """Return the columns that are read of a Parquet file of puzzles."""
     return tuple(name for name in archive_plug(game).puzzles().names if name not in DERIVED)
 
 
@@ -212,7 +207,7 @@ def _inputs(kind: InputKind, game: str, spec: str, base: Path, files: list[Input
 
 def _game_of_columns(path: Path, schema: pa.Schema, game: str | None) -> str:
     has = set(schema.names)
-    fits = [name for name in GAMES if has_plug(name) and has.issuperset(needed_columns(name))]
+    fits = [name for name in archived_games() if has.issuperset(needed_columns(name))]
     if game is None and len(fits) == 1:
         return fits[0]
     if game in fits:

@@ -21,13 +21,11 @@ from nightgrid.archive.corpus.bounded_reader import (
 )
 from nightgrid.archive.corpus.corpora import ABOUT, corpus_folder
 from nightgrid.archive.corpus.inputs import (
-    DERIVED,
     SLICE_BOARDS,
     DamagedInputError,
     InputFile,
     Inputs,
     check_same,
-    columns_to_read,
     needed_columns,
     open_parquet,
 )
@@ -179,8 +177,7 @@ def _parquet(game: Game[Any, Any], base: Path, inputs: Iterable[InputFile]) -> I
                 meta = file.metadata
                 at = sum(meta.row_group(i).num_rows for i in range(group))
                 end = at + meta.row_group(group).num_rows
-                wanted = columns_to_read(game.name, file.schema_arrow)
-            for batch in read_batches(path, group, wanted):
+            for batch in read_batches(path, group, needed_columns(game.name)):
                 for item in _items(game, path, batch):
                     yield CorpusRow(source=about.source, source_row=at, item=item)
                     at += 1
@@ -204,11 +201,9 @@ def _items(game: Game[Any, Any], path: Path, batch: pa.Table) -> Iterator[Publis
     table = pa.table(columns)
     faults = [_fault_in(row) for row in table.to_pylist()]
     arrays = arrays_of(table.filter(pa.array([fault is None for fault in faults], pa.bool_())))
-    given = {name: batch.column(name).to_pylist() for name in batch.column_names if name in DERIVED}
     sound = itertools.count()
-    for row, fault in enumerate(faults):
-        told = {name: values[row] for name, values in given.items()}
-        yield fault or _item(game, arrays, next(sound), told)
+    for fault in faults:
+        yield fault or _item(game, arrays, next(sound))
 
 
 def _fault_in(row: dict[str, Any]) -> Fault | None:
@@ -229,14 +224,9 @@ _CODE_POINTS = frozenset({"letter", "name_letter"})
 _BROKEN = (ValueError, IndexError, OverflowError)
 
 
-def _item(
-    game: Game[Any, Any], arrays: dict[str, Any], row: int, told: dict[str, Any]
-) -> Published | Fault:
-    if told.get("game") not in (None, game.name):
-        message = f"a row of {told['game']!r:.40}; expected {game.name}"
-        return input_fault("other-game", message, "game")
+def _item(game: Game[Any, Any], arrays: dict[str, Any], row: int) -> Published | Fault:
     try:
-        puzzle = game.from_arrays(arrays, row)
+        return Published(date=None, level=None, puzzle=game.from_arrays(arrays, row))
     except MissingDictionaryError:
         raise
     except InvalidPuzzleError as error:
@@ -245,16 +235,6 @@ def _item(
         # Python's own message does not say where to look.
         why = error if isinstance(error, PermanentError) else "its values do not fit one another"
         return input_fault("columns", f"no puzzle: {why}")
-    name = game.puzzle_id(puzzle)
-    if told.get("puzzle_id") not in (None, name):
-        message = f"{told['puzzle_id']!r:.40} is not its id; expected {name}"
-        return input_fault("puzzle-id", message, "puzzle_id")
-    if told.get("size") is not None:
-        size = int(game.to_arrays([puzzle])["size"][0])
-        if told["size"] != size:
-            message = f"{told['size']!r:.40}; expected {size}, the size of its board"
-            return input_fault("size", message, "size")
-    return Published(date=None, level=None, puzzle=puzzle)
 
 
 def _cast(column: pa.ChunkedArray, field: pa.Field, path: Path) -> pa.ChunkedArray:

@@ -29,10 +29,15 @@ def has_plug(game: str) -> bool:
     return game in GAMES and PLUGS.has(game)
 
 
+def archived_games() -> tuple[str, ...]:
+    """Return the games that have a plug here, in listing order."""
+    return tuple(filter(PLUGS.has, GAMES))
+
+
 def archive_plug(game: str) -> ArchivePlug:
     """Return the archive's plug of a game. Raises PermanentError if it has none."""
     if not has_plug(game):
-        known = ", ".join(filter(PLUGS.has, GAMES))
+        known = ", ".join(archived_games())
         raise PermanentError(f"no reader for payloads of {game!r:.40}; expected one of {known}")
     return PLUGS.plug(game)
 
@@ -103,10 +108,10 @@ def foreign(data: bytes) -> str:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return ""
-    plugs = (archive_plug(name) for name in GAMES if has_plug(name))
+    plugs = map(archive_plug, archived_games())
     forms = [f"{plug.form} ({game_plug(plug.name).title})" for plug in plugs if plug.form]
     return f"{looks_like(value)} is not a board; expected {', '.join(forms)}, or payloads with such"
 
 
 def _claimed(claims: Callable[[ArchivePlug], bool]) -> str | None:
-    return next((name for name in GAMES if has_plug(name) and claims(archive_plug(name))), None)
+    return next((name for name in archived_games() if claims(archive_plug(name))), None)

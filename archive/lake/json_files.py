@@ -12,7 +12,7 @@ from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError
 
 Found = TypeVar("Found")
-CONTENT_ERRORS = (
+_CONTENT_ERRORS = (
     PermanentError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError,
     RecursionError,
 )  # fmt: skip
@@ -46,14 +46,10 @@ def read_as(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> F
     value = read_json(lake, path)
     try:
         return None if value is None else read(value)
-    except CONTENT_ERRORS as error:
-        raise DamagedFileError(f"{path} is damaged: {describe_fault(error)}") from error
-
-
-def describe_fault(error: Exception) -> str:
-    """Describe what is wrong with an object; `error` is one of CONTENT_ERRORS."""
-    missing = isinstance(error, KeyError) and error.args
-    return f"{error.args[0]} is missing" if missing else f"{error!s:.80}"
+    except _CONTENT_ERRORS as error:
+        missing = isinstance(error, KeyError) and error.args
+        what = f"{error.args[0]} is missing" if missing else f"{error!s:.80}"
+        raise DamagedFileError(f"{path} is damaged: {what}") from error
 
 
 def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> Found | None:

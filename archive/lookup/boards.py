@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpora import CORPORA, corpora_in, corpus_folder
-from nightgrid.archive.games import archive_plug, has_plug, reader
+from nightgrid.archive.games import archive_plug, archived_games, reader
 from nightgrid.archive.ingest.editions import editions_path, last_revisions
 from nightgrid.archive.ingest.puzzles import puzzles_folder, read_boards
 from nightgrid.archive.lake.arrow_to_numpy import arrays_of
@@ -37,7 +37,6 @@ from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import with_words
 from nightgrid.solvers.canonical import ID_HEX_DIGITS
 from nightgrid.solvers.errors import PermanentError
-from nightgrid.solvers.registry import GAMES
 
 MATCHES_SHOWN = 5
 """Most matches of an ambiguous reference that a message names."""
@@ -206,7 +205,7 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
 
 def _folders(lake: Lake) -> Iterator[tuple[str, str]]:
     """List the tables that have puzzles, with their game, those of nights first."""
-    games = [game for game in GAMES if has_plug(game)]
+    games = archived_games()
     yield from ((game, puzzles_folder(game)) for game in games)
     for corpus in corpora_in(lake):
         if corpus.game in games:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpora import corpora_in, corpus_folder
-from nightgrid.archive.games import has_plug, missing_words_hint
+from nightgrid.archive.games import archived_games, missing_words_hint
 from nightgrid.archive.ingest.editions import editions_path, last_revisions, quarantine_path
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.schemas import (
@@ -67,7 +67,7 @@ def list_puzzles(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     A puzzle with several dates has a row for each. Those of corpora have no dates.
     """
     columns = ("game", "date", "level", "revision", "draft", "puzzle_id")
-    for game in _played(row_filter):
+    for game in _games(row_filter):
         known = read_puzzle_table(lake, game, ["puzzle_id", "size"])
         editions = last_revisions(lake.read_table(editions_path(game), EDITIONS, columns))
         for batch in _cut(row_filter.on_dates(editions)):
@@ -90,7 +90,7 @@ def list_results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
 
 
 def _results(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
-    games = _played(row_filter)
+    games = _games(row_filter)
     stands = {game: _editions(lake, game) for game in games}
     condition = pc.field("game").isin(games)
     among = {"ask": row_filter.asks, "job_id": row_filter.jobs, "puzzle_id": row_filter.puzzles}
@@ -152,7 +152,7 @@ def _hints(lake: Lake, table: pa.Table) -> list[str]:
 
 def list_quarantine(lake: Lake, row_filter: RowFilter) -> Iterator[pa.Table]:
     """List broken rules, first of nights by game and date, then of each corpus."""
-    for game in _played(row_filter):
+    for game in _games(row_filter):
         names = [name for name in QUARANTINE.names if name in QUARANTINE_ROWS.names]
         for rows in lake.scan(quarantine_path(game), QUARANTINE, [*names, "url"]):
             table = row_filter.on_dates(rows)
@@ -179,8 +179,8 @@ LISTS: dict[str, tuple[pa.Schema, Callable[[Lake, RowFilter], Iterator[pa.Table]
 """The lists: the columns of their rows, and the function that reads them."""
 
 
-def _played(row_filter: RowFilter) -> list[str]:
-    return [game for game in row_filter.games if has_plug(game)]
+def _games(row_filter: RowFilter) -> list[str]:
+    return [game for game in row_filter.games if game in archived_games()]
 
 
 def _editions(lake: Lake, game: str) -> pa.Table:

@@ -46,7 +46,7 @@ def find_results(lake: Lake, job_ids: Collection[str]) -> pa.Table:
     Rows are sorted by job_id, so that a look-up of few jobs reads few row groups.
     """
     found = rows_of_keys(lake, RESULT_FILES, job_ids)
-    return one_per_job(pa.concat_tables([RESULTS.empty_table(), *found]))
+    return once_a_job(pa.concat_tables([RESULTS.empty_table(), *found])).sort_by("job_id")
 
 
 def read_results(lake: Lake) -> pa.Table:
@@ -139,11 +139,11 @@ def _scan(
 ) -> pa.Table:
     schema = select(RESULTS, columns)
     found = rows_where(lake, RESULT_FILES, condition, columns, named)
-    return one_per_job(pa.concat_tables([schema.empty_table(), *found]))
+    return once_a_job(pa.concat_tables([schema.empty_table(), *found])).sort_by("job_id")
 
 
 def once_a_job(table: pa.Table) -> pa.Table:
-    """Keep the row that counts of each job, as `one_per_job`, in any order.
+    """Keep the row that counts of each job, in any order; considers budgets if present.
 
     Few jobs end several times: rows of the others are not sorted.
     """
@@ -153,16 +153,9 @@ def once_a_job(table: pa.Table) -> pa.Table:
     told = pc.value_counts(ids)
     several = told.field("values").filter(pc.greater(told.field("counts"), 1))
     is_several = pc.is_in(ids, value_set=several)
-    once = table.filter(pc.invert(is_several))
-    return pa.concat_tables([once, one_per_job(table.filter(is_several))])
-
-
-def one_per_job(table: pa.Table) -> pa.Table:
-    """Keep the row that counts of each job, sorted by job_id; considers budgets if present."""
-    if not len(table):
-        return table
     order = pa.array(RANKED_STATUSES, pa.string())
-    ranked = table.append_column("rank", pc.index_in(table.column("status"), value_set=order))
+    ranked = table.filter(is_several)
+    ranked = ranked.append_column("rank", pc.index_in(ranked.column("status"), value_set=order))
     # Among several over budget, the largest budget says most; seconds come first.
     most = [(name, "descending") for name in _SPENT if name in ranked.column_names]
     ranked = ranked.sort_by(
@@ -170,4 +163,5 @@ def one_per_job(table: pa.Table) -> pa.Table:
     )
     ids = ranked.column("job_id").to_numpy()
     first = np.concatenate([[True], ids[1:] != ids[:-1]])
-    return ranked.filter(pa.array(first)).drop_columns(["rank"])
+    once = table.filter(pc.invert(is_several))
+    return pa.concat_tables([once, ranked.filter(pa.array(first)).drop_columns(["rank"])])

@@ -8,7 +8,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from nightgrid.archive.games import archive_plug
+from nightgrid.archive.games import archive_plug, archived_games
 from nightgrid.archive.ingest.editions import current_editions
 from nightgrid.archive.lake.conforming import select
 from nightgrid.archive.lake.schemas import (
@@ -31,7 +31,6 @@ from nightgrid.archive.views.rows import (
     Rows,
     contradiction_rows,
     corpus_rows,
-    games_kept,
     quarantine_rows,
     read_drafts,
     read_observations,
@@ -173,7 +172,7 @@ def views() -> dict[str, View]:
         _view(
             "puzzles",
             "every distinct board that nights have fetched",
-            select(archive_plug(games_kept()[0]).puzzles(), _DRAWN_FROM),
+            select(archive_plug(archived_games()[0]).puzzles(), _DRAWN_FROM),
             rows_of_games(read_puzzles),
         ),
         *(
@@ -183,7 +182,7 @@ def views() -> dict[str, View]:
                 archive_plug(game).puzzles(),
                 rows_of_games(read_puzzles, game),
             )
-            for game in games_kept()
+            for game in archived_games()
         ),
     ]
     return {view.name: view for view in found}
@@ -227,7 +226,7 @@ def listed() -> Sequence[tuple[str, str, str, str]]:
 
 
 _LINES = {
-    "game": f"one of {', '.join(games_kept())}",
+    "game": f"one of {', '.join(archived_games())}",
     "date": "the day that the board is for",
     "level": "easy, medium or hard, or daily where a day has one board",
     "revision": "1 for the first board of a date and level, one more for each that replaced it",

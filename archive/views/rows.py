@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nightgrid.archive.corpus.corpora import corpora_in, corpus_folder
-from nightgrid.archive.games import has_plug
+from nightgrid.archive.games import archived_games
 from nightgrid.archive.ingest.editions import current_editions, editions_path, observations
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.ingest.raw import RawArchive
@@ -28,7 +28,6 @@ from nightgrid.archive.lookup.row_filter import RowFilter
 from nightgrid.archive.results.contradictions import contradicting_answers
 from nightgrid.archive.results.files import RESULT_FILES, SOLUTION_FILES, ranges_where
 from nightgrid.archive.results.results import once_a_job
-from nightgrid.solvers.registry import GAMES
 
 Rows: TypeAlias = Callable[[Lake, Sequence[str]], Iterator[pa.Table]]
 """Reads the rows of a view."""
@@ -38,11 +37,6 @@ CORPORA_ROWS = pa.schema([*fields("corpus_id string, corpus string, game string"
 """Rows of corpora, each with the id, the spec and the game of its corpus."""
 
 
-def games_kept() -> tuple[str, ...]:
-    """Return the games that a lake can have."""
-    return tuple(filter(has_plug, GAMES))
-
-
 def rows_of_file(path: str, schema: pa.Schema) -> Rows:
     """Read the rows of one file or folder."""
     return lambda lake, columns: iter([lake.read_table(path, schema, columns)])
@@ -50,7 +44,7 @@ def rows_of_file(path: str, schema: pa.Schema) -> Rows:
 
 def rows_of_games(read: Callable[[Lake, str, Sequence[str]], pa.Table], *games: str) -> Rows:
     """Return a reader for the rows of some games, or of all games if none are named."""
-    return lambda lake, columns: (read(lake, game, columns) for game in games or games_kept())
+    return lambda lake, columns: (read(lake, game, columns) for game in games or archived_games())
 
 
 def read_puzzles(lake: Lake, game: str, columns: Sequence[str]) -> pa.Table:

@@ -14,12 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nightgrid.archive.games import archived_games
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.reference import reference_text
 from nightgrid.archive.results.contradictions import contradicted_count
 from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
 from nightgrid.archive.views.catalogue import view_named
-from nightgrid.archive.views.rows import games_kept
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_plug
 
@@ -62,7 +62,7 @@ def gather(lake: Lake, since: dt.date | None = None) -> Figures | None:
     present = {*pc.unique(revisions.column("game")).to_pylist()}
     games = [
         _game(lake, name, since, (counts, revisions, quarantine, ranks, rankings))
-        for name in games_kept()
+        for name in archived_games()
         if name in present
     ]
     quarantine_rows = quarantine.sort_by([("date", "descending")])
@@ -83,7 +83,7 @@ def _contradictions(lake: Lake, revisions: pa.Table) -> dict[str, Any]:
 
     Results are read only if the last comparisons have found some.
     """
-    if not any(contradicted_count(lake, game) for game in games_kept()):
+    if not any(contradicted_count(lake, game) for game in archived_games()):
         return {"contradictions": [], "contradiction_count": 0}
     table = view_named("contradictions").read(lake)
     order = ("game", "puzzle_id", "ask", "rules", "lexicon_id", "solver_version")

@@ -25,7 +25,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nightgrid.archive.lake.json_files import CONTENT_ERRORS, describe_fault
 from nightgrid.archive.lake.schemas import frontier_schema
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.algebra import Budget
@@ -249,8 +248,6 @@ def read_frontier(
                 return _rows(file, int(begins[0]), int(begins[-1])), begins - begins[0]
     except PermanentError as error:
         raise LostFrontierError(str(error)) from error
-    except CONTENT_ERRORS as error:
-        raise LostFrontierError(f"{path} is damaged: {describe_fault(error)}") from error
     if about["layer"] != part.layer:
         raise LostFrontierError(f"{path} does not hold the states of layer {part.layer}")
     raise PermanentError(f"{path} is from a machine with another layout of the board")
