@@ -63,7 +63,7 @@ class PipsGame(Game[Puzzle, Solution]):
     """Pips, which has no rules to switch."""
 
     name = "pips"
-    solver_version = "pips-3"
+    solver_version = "pips-4"
     reasons = endings.REASONS
     counts = ("count",)
     parts_in_order = True

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.pips.depth_first.levels import Levels, size_of
-from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, GREATER, LESS, UNEQUAL, Board
-
-UNBOUNDED = 1 << 60
+from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, UNEQUAL, Board
 
 
 @search_kernel
@@ -82,13 +80,7 @@ def _narrow_sum(board: Board, s: Levels, d: Int, g: Int, rest: Int) -> bool:
         left ^= here
         s.greatest[v] = here & free
         high += pips[v] * size_of(here)
-    # The sum may be from `bottom` to `top`.
-    top: Int = board.target[g]
-    bottom: Int = board.target[g]
-    if board.kind[g] == LESS:
-        top, bottom = top - 1, 0
-    elif board.kind[g] == GREATER:
-        top, bottom = UNBOUNDED, bottom + 1
+    bottom, top = board.least[g], board.most[g]
     if max(low, laid + s.low[rest]) > top or min(high, laid + s.high[rest]) < bottom:
         return False
     if rest == 0:

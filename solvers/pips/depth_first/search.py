@@ -32,8 +32,8 @@ from nightgrid.solvers.pips.depth_first.levels import (
     put_back,
     size_of,
 )
-from nightgrid.solvers.pips.depth_first.narrow import UNBOUNDED, narrow_regions, narrow_tiles
-from nightgrid.solvers.pips.layers.board import BOARD, Board
+from nightgrid.solvers.pips.depth_first.narrow import narrow_regions, narrow_tiles
+from nightgrid.solvers.pips.layers.board import BOARD, NO_BOUND, Board
 from nightgrid.solvers.pips.layers.load import load
 from nightgrid.solvers.pips.layers.space import READY
 from nightgrid.solvers.pips.puzzle import Puzzle
@@ -53,7 +53,7 @@ UNSOLVABLE = GIVEN_UP + 1
 @search_kernel
 def _choose(board: Board, s: Levels, d: Int) -> None:
     # The free cell with the fewest placements, and its partners.
-    fewest: Int = np.int64(UNBOUNDED)
+    fewest: Int = np.int64(NO_BOUND)
     free = s.free[d]
     while free and fewest > 1:
         c = lowest(free)

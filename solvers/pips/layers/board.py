@@ -18,6 +18,8 @@ MOST_TYPES = 128
 MOST_PIPS = 256
 """Distinct numbers of pips."""
 
+NO_BOUND = 1 << 60
+"""More than any sum."""
 MOST_SUMS = 256
 """Resolution of the distribution of a region's sum."""
 
@@ -93,6 +95,9 @@ class Board:
     kind: ByRegion
     """Code of the region's type, EMPTY if the constraint can never fail."""
     target: ByRegion
+    least: ByRegion
+    most: ByRegion
+    """Bounds of its sum, for a region with a target."""
     size: ByRegion
     first: ByRegion
     """First position at which the region can be partly filled."""
@@ -122,21 +127,19 @@ class Board:
     """Domino types with these pips."""
     double: TypesByPips
     """The double of these pips."""
-    supply: ByPips
-    """Scratch: halves with these pips among the dominoes left."""
-    demand: ByPips
-    """Scratch: halves that open equals regions still need."""
-    allow_a: ByPips
-    """Scratch: 1 if these pips may lie on the first free cell."""
-    allow_b: ByPips
-    """Scratch: the same for its partner."""
-    next_a: Annotated[U64, np.uint64, (MOST_PIPS,)]
-    """Scratch: the progress, in place, of the first free cell's region after these pips."""
-    next_b: Annotated[U64, np.uint64, (MOST_PIPS,)]
+    spare: ByPips
+    """Scratch: halves left with these pips, without those that known cells take,"""
+    spares: Scalar
+    """and the number of all of these."""
+    next_a: ByPips
+    """Scratch: the progress of the first free cell's region after these pips, -1 if not allowed."""
+    next_b: ByPips
     """Scratch: the same for its partner's."""
 
     index_sum: ByType
-    """Sum of the two pip indices."""
+    """Sum of the two pip indices,"""
+    low_half: ByType
+    """and the lower one."""
     copies: ByType
     extra_word: ByType
     """The word of a key that counts the copies beyond the first,"""
@@ -144,9 +147,7 @@ class Board:
     """and the place there."""
 
     low: ByRest
-    """Scratch: sum of the r smallest pips left, by r."""
-    high: ByRest
-    """Scratch: sum of the r largest pips left, by r."""
+    """Scratch: sum of the r smallest of the spare halves, by r."""
     sweep_weight: Annotated[F64, np.float64, (8,)]
     """Scratch: estimates of the candidates for the cell order."""
     used: Annotated[I64, np.int64, (4,)]

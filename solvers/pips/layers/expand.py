@@ -12,7 +12,7 @@ import numpy as np
 from nightgrid.solvers.kernel.compiling import I64, U64, Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.pips.layers import space as spaces
-from nightgrid.solvers.pips.layers.board import EQUALS, GREATER, LESS, SUM, UNEQUAL, Board
+from nightgrid.solvers.pips.layers.board import EQUALS, SUM, UNEQUAL, Board
 from nightgrid.solvers.pips.layers.layout import bit_length
 from nightgrid.solvers.pips.layers.space import Children, Space
 
@@ -58,59 +58,80 @@ def started(board: Board, keys: U64, at: Int, g: Int, rest: Int) -> Int:
 
 @search_kernel
 def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
-    """Count the pips left into board.supply, low and high; return whether they may suffice.
+    """Sort the pips left into board.spare and low; return whether they may complete a state.
 
-    The rules are the article's (002, "Pruning") over all open regions at once: enough equal pips
-    for every equals region, enough distinct ones for unequal, and the smallest and largest sums
-    that the pips left can give.
+    Halves that known cells take, the last of a sum and those of a started equals region, are set
+    apart first. The others must allow for each region by itself, and for all sums together: the
+    article's rules (002, "Pruning"), for the whole board at once.
     """
-    board, forest = space.board, space.forest
-    values = board.values
-    types = board.types
+    board, nodes, opens = space.board, space.forest.nodes, space.forest.opens
+    values, pips, low, spare = board.values, board.pips, board.low, board.spare
     for v in range(values):
-        board.supply[v] = 0
-        board.demand[v] = 0
+        spare[v] = 0
     for w in range(len(space.width) // 2):
-        left = keys[at, w] & type_mask(types, w)
+        left = keys[at, w] & type_mask(board.types, w)
         for v in range(values):
-            board.supply[v] += popcount(left & board.has[v, w]) + popcount(
-                left & board.double[v, w]
-            )
+            spare[v] += popcount(left & board.has[v, w]) + popcount(left & board.double[v, w])
     if board.multiples > 0:
         _add_extras(board, keys, at)
-    most: Int = np.int64(0)
-    for i in range(forest.nodes[node, spaces.OPEN], forest.nodes[node + 1, spaces.OPEN]):
-        most = max(most, forest.opens[i, spaces.OPEN_REST])
-    for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
-        most = max(most, forest.edges[e, spaces.REST_A], forest.edges[e, spaces.REST_B])
-    _sum_extremes(board, values, most)
-    for i in range(forest.nodes[node, spaces.OPEN], forest.nodes[node + 1, spaces.OPEN]):
-        g = forest.opens[i, spaces.OPEN_REGION]
-        rest = forest.opens[i, spaces.OPEN_REST]
+    known, stop = nodes[node, spaces.KNOWN], nodes[node + 1, spaces.OPEN]
+    for i in range(nodes[node, spaces.OPEN], known):
+        g, rest = opens[i, spaces.OPEN_REGION], opens[i, spaces.OPEN_REST]
+        done = started(board, keys, at, g, rest)
+        if board.kind[g] == EQUALS:
+            spare[done - 1] -= rest
+            continue
+        need = board.target[g] - done
+        last = 0
+        while last < values - 1 and pips[last] < need:
+            last += 1
+        if pips[last] != need:
+            return False
+        spare[last] -= 1
+    halves: Int = np.int64(0)
+    for v in range(values):
+        if spare[v] < 0:
+            return False
+        for _ in range(spare[v]):
+            low[halves + 1] = low[halves] + pips[v]
+            halves += 1
+    total = low[halves]
+    board.spares = halves
+    # Least and greatest sums of the regions together, and the exact ones among them.
+    least: Int = np.int64(0)
+    greatest: Int = np.int64(0)
+    exact: Int = np.int64(0)
+    loose: Int = halves
+    exact_cells: Int = np.int64(0)
+    for i in range(known, stop):
+        g, rest = opens[i, spaces.OPEN_REGION], opens[i, spaces.OPEN_REST]
+        loose -= rest
+        done = started(board, keys, at, g, rest)
+        floor, ceiling = low[rest], total - low[halves - rest]
         kind = board.kind[g]
-        done = progress(board, keys, at, g)
-        if kind == SUM:
-            need = board.target[g] - done
-            if need < board.low[rest] or need > board.high[rest]:
-                return False
-        elif kind == EQUALS:
-            board.demand[done - 1] += rest
-            if board.demand[done - 1] > board.supply[done - 1]:
-                return False
-        elif kind == LESS:
-            if done + board.low[rest] >= board.target[g]:
-                return False
-        elif kind == GREATER:
-            if done + board.high[rest] <= board.target[g]:
+        if kind in (EQUALS, UNEQUAL):
+            ways = 0
+            for v in range(values):
+                if kind == EQUALS:
+                    ways += rest if spare[v] >= rest else 0
+                elif spare[v] > 0 and not (done >> v) & 1:
+                    ways += 1
+            if ways < rest:
                 return False
         else:
-            fresh = 0
-            for v in range(values):
-                if board.supply[v] > 0 and not (done >> v) & 1:
-                    fresh += 1
-            if fresh < rest:
+            bottom, top = board.least[g] - done, board.most[g] - done
+            if bottom > ceiling or top < floor:
                 return False
-    return True
+            if bottom == top:
+                exact += top
+                exact_cells += rest
+            floor, ceiling = max(floor, bottom), min(ceiling, top)
+        least += floor
+        greatest += ceiling
+    return (
+        least + low[loose] <= total <= greatest + total - low[halves - loose]
+        and low[exact_cells] <= exact <= total - low[halves - exact_cells]
+    )
 
 
 @search_kernel
@@ -118,12 +139,8 @@ def _add_extras(board: Board, keys: U64, at: Int) -> None:
     for t in range(board.types):
         if board.copies[t] > 1:
             extra = extra_copies(board, keys, at, t)
-            b = board.index_sum[t]
-            for v in range(board.values):
-                if (board.has[v, t // 64] >> np.uint64(t % 64)) & ONE:
-                    board.supply[v] += extra
-                    if 2 * v == b:
-                        board.supply[v] += extra
+            board.spare[board.low_half[t]] += extra
+            board.spare[board.index_sum[t] - board.low_half[t]] += extra
 
 
 @search_kernel
@@ -134,119 +151,45 @@ def extra_copies(board: Board, keys: U64, at: Int, t: Int) -> Int:
     return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
 
 
-@search_kernel
-def _sum_extremes(board: Board, values: Int, most: Int) -> None:
-    # low[r], high[r]: sums of the r smallest and r largest pips left, for r up to `most`.
-    board.low[0] = 0
-    board.high[0] = 0
-    r = 0
-    for v in range(values):
-        for _ in range(min(board.supply[v], most - r)):
-            board.low[r + 1] = board.low[r] + board.pips[v]
-            r += 1
-        if r == most:
-            break
-    r = 0
-    for v in range(values - 1, -1, -1):
-        for _ in range(min(board.supply[v], most - r)):
-            board.high[r + 1] = board.high[r] + board.pips[v]
-            r += 1
-        if r == most:
-            break
-
-
 @inlined_kernel
-def _advance(board: Board, g: Int, done: Int, rest: Int, pip: Int, v: Int) -> Int:
-    """Return a region's progress after `pip` (index v) with `rest` cells then free; -1 if dead.
+def _advance(board: Board, g: Int, done: Int, rest: Int, v: Int) -> Int:
+    """Return a region's progress after pips of index v with `rest` cells then free; -1 if broken.
 
     A region that is full, or satisfied whatever comes, has progress 0 or its canonical value.
     """
-    kind = board.kind[g]
-    if kind == SUM:
-        done += pip
-        need = board.target[g] - done
-        if need < board.low[rest] or need > board.high[rest]:
-            return -1
-        return 0 if rest == 0 else done
+    kind, spare = board.kind[g], board.spare[v]
     if kind == EQUALS:
-        if done > 0:
-            if done - 1 != v:
-                return -1
-        elif board.supply[v] <= rest:
+        if done != v + 1 and (done > 0 or spare <= rest):
             return -1
         return 0 if rest == 0 else v + 1
-    if kind == LESS:
-        done += pip
-        if done + board.low[rest] >= board.target[g]:
-            return -1
-        # Satisfied for good: keep the least sum, which stands for all of them.
-        return 0 if done + board.high[rest] < board.target[g] else done
-    if kind == GREATER:
-        done += pip
-        if done + board.high[rest] <= board.target[g]:
-            return -1
-        if rest == 0:
-            return 0
-        return board.target[g] + 1 if done + board.low[rest] > board.target[g] else done
-    if (done >> v) & 1:
-        return -1
-    return 0 if rest == 0 else done | (1 << v)
-
-
-@inlined_kernel
-def _advance_pair(board: Board, g: Int, done: Int, rest: Int, a: Int, b: Int) -> Int:
-    # Both halves of a domino in one region, `rest` cells free afterwards.
-    kind = board.kind[g]
-    if kind == EQUALS:
-        if a != b or board.supply[a] < rest + 2:
-            return -1
-        return _advance(board, g, done, rest, np.int64(0), a)
     if kind == UNEQUAL:
-        if a == b or (done >> a) & 1:
+        if spare == 0 or (done >> v) & 1:
             return -1
-        return _advance(board, g, done | (1 << a), rest, np.int64(0), b)
-    return _advance(board, g, done, rest, board.pips[a] + board.pips[b], b)
-
-
-@inlined_kernel
-def _field_clear(board: Board, g: Int) -> np.uint64:
-    return ~(((ONE << np.uint64(board.field_bits[g])) - ONE) << np.uint64(board.field_shift[g]))
+        return 0 if rest == 0 else done | (1 << v)
+    done += board.pips[v]
+    bottom, top = board.least[g] - done, board.most[g] - done
+    floor = board.low[rest]
+    ceiling = board.low[board.spares] - board.low[board.spares - rest]
+    if bottom > ceiling or top < floor or (rest > 0 and spare == 0):
+        return -1
+    if rest == 0:
+        return 0
+    # Satisfied for good: one sum stands for all of them.
+    return board.least[g] if kind != SUM and bottom <= floor and ceiling <= top else done
 
 
 @search_kernel
-def _allow(
-    board: Board, g: Int, done: Int, rest: Int, at: Int, allow: I64, after: U64
-) -> tuple[Int, Int]:
-    # Which pips may lie on the cell at position `at`, and the region's progress in place. Only
-    # what lies in the half-open range of indices that is returned is filled in.
-    start: Int = 0
-    stop = board.values
-    if board.fixed[at] >= 0:
-        start, stop = board.fixed[at], min(board.fixed[at] + 1, stop)
-    if g < 0:
-        for v in range(start, stop):
-            allow[v] = board.supply[v] > 0
-            after[v] = ZERO
-        return start, stop
-    kind = board.kind[g]
-    rest -= 1
-    if kind == SUM:
-        need = board.target[g] - done
-        while start < stop and board.pips[start] < need - board.high[rest]:
-            start += 1
-        while start < stop and board.pips[stop - 1] > need - board.low[rest]:
-            stop -= 1
-    elif kind == EQUALS and done > 0:
-        start, stop = max(start, done - 1), min(stop, done)
-    shift = np.uint64(board.field_shift[g])
-    for v in range(start, stop):
-        allow[v] = 0
-        if board.supply[v] > 0:
-            now = _advance(board, g, done, rest, board.pips[v], v)
-            if now >= 0:
-                allow[v] = 1
-                after[v] = np.uint64(now) << shift
-    return start, stop
+def _allow(board: Board, g: Int, done: Int, rest: Int, at: Int, after: I64) -> None:
+    # The region's progress after each of the pips on the cell at position `at`, -1 if they are not
+    # allowed there. Of the region, `rest` cells are free before.
+    fixed = board.fixed[at]
+    for v in range(board.values):
+        if fixed >= 0 and fixed != v:
+            after[v] = -1
+        elif g < 0:
+            after[v] = 0 if board.spare[v] > 0 else -1
+        else:
+            after[v] = _advance(board, g, done, rest - 1, v)
 
 
 @search_kernel
@@ -261,77 +204,56 @@ def expand(
     width = len(space.width)
     children, moves = into.keys, into.moves
     count = base
-    values = board.values
-    types = board.types
     p = forest.nodes[node, spaces.POSITION]
     a = board.region[p]
-    word_a = board.field_word[a] if a >= 0 else 0
-    node_word = board.node_word
-    node_shift = np.uint64(board.node_shift)
-    node_clear = ~(np.uint64(board.node_mask) << node_shift)
-    prepared = False
-    start_a: Int = 0
-    start_b: Int = 0
-    stop_a = stop_b = values
-    for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
+    shift = np.uint64(board.node_shift)
+    node_clear = ~(np.uint64(board.node_mask) << shift)
+    begin, end = forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]
+    for e in range(begin, end):
         q = forest.edges[e, spaces.PARTNER]
         b = board.region[q]
         pair = a >= 0 and a == b
-        rest_a = forest.edges[e, spaces.REST_A]
-        rest_b = forest.edges[e, spaces.REST_B]
-        done_a = started(board, keys, at, a, rest_a)
-        if pair:
-            for v in range(values):
-                board.allow_a[v] = board.supply[v] > 0 and (
-                    board.fixed[p] < 0 or board.fixed[p] == v
-                )
-                board.allow_b[v] = board.fixed[q] < 0 or board.fixed[q] == v
-            start_a, stop_a, start_b, stop_b = 0, values, 0, values
-            prepared = False
-        else:
-            if not prepared:
-                start_a, stop_a = _allow(board, a, done_a, rest_a, p, board.allow_a, board.next_a)
-                prepared = True
-            done_b = started(board, keys, at, b, rest_b)
-            start_b, stop_b = _allow(board, b, done_b, rest_b, q, board.allow_b, board.next_b)
-        word_b = board.field_word[b] if b >= 0 else 0
-        child_node = np.uint64(forest.edges[e, spaces.CHILD] - board.layer[layer + 1]) << node_shift
-        clear_a = _field_clear(board, a) if a >= 0 else ALL_ONES
-        clear_b = _field_clear(board, b) if b >= 0 and not pair else ALL_ONES
-        for x in range(start_a, stop_a):
-            if not board.allow_a[x]:
+        rest_a, rest_b = forest.edges[e, spaces.REST_A], forest.edges[e, spaces.REST_B]
+        if e == begin:
+            _allow(board, a, started(board, keys, at, a, rest_a), rest_a, p, board.next_a)
+        if not pair:
+            _allow(board, b, started(board, keys, at, b, rest_b), rest_b, q, board.next_b)
+        child_node = np.uint64(forest.edges[e, spaces.CHILD] - board.layer[layer + 1]) << shift
+        for x in range(board.values):
+            if board.next_a[x] < 0:
                 continue
+            if pair:
+                _allow(board, b, board.next_a[x], rest_a - 1, q, board.next_b)
             for w in range(width // 2):
-                left = keys[at, w] & type_mask(types, w) & board.has[x, w]
+                left = keys[at, w] & type_mask(board.types, w) & board.has[x, w]
                 while left:
                     bit = left & (ZERO - left)
                     left ^= bit
                     t = 64 * w + trailing_zeros(bit)
                     y = board.index_sum[t] - x
-                    if y < start_b or y >= stop_b or not board.allow_b[y]:
+                    if board.next_b[y] < 0:
                         continue
-                    if pair:
-                        now = _advance_pair(board, a, done_a, rest_a - 2, x, y)
-                        if now < 0:
-                            continue
-                        put_a = np.uint64(now) << np.uint64(board.field_shift[a])
-                        put_b = ZERO
-                    else:
-                        put_a = board.next_a[x]
-                        put_b = board.next_b[y]
                     for i in range(width):
                         children[count, i] = keys[at, i]
-                    children[count, word_a] = (children[count, word_a] & clear_a) | put_a
-                    children[count, word_b] = (children[count, word_b] & clear_b) | put_b
-                    children[count, node_word] = (
-                        children[count, node_word] & node_clear
-                    ) | child_node
+                    if a >= 0:
+                        _put(board, children, count, a, board.next_a[x])
+                    if b >= 0:
+                        _put(board, children, count, b, board.next_b[y])
+                    children[count, board.node_word] &= node_clear
+                    children[count, board.node_word] |= child_node
                     _take(board, children, count, t, w, bit)
                     moves[count, 0] = q
                     moves[count, 1] = x
                     moves[count, 2] = y
                     count += 1
     return count - base
+
+
+@inlined_kernel
+def _put(board: Board, keys: U64, at: Int, g: Int, progress: Int) -> None:
+    shift, word = np.uint64(board.field_shift[g]), board.field_word[g]
+    mask = ((ONE << np.uint64(board.field_bits[g])) - ONE) << shift
+    keys[at, word] = (keys[at, word] & ~mask) | (np.uint64(progress) << shift)
 
 
 @inlined_kernel

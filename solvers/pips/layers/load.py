@@ -64,7 +64,7 @@ def load(board: Board, columns: Columns, row: Int) -> Int:
     _find_neighbours(board, n)
     code = _index_dominoes(board, columns, d0, dominoes)
     if code == spaces.READY:
-        _drop_vacuous(board, regions)
+        _bound_sums(board, regions)
     return code
 
 
@@ -136,6 +136,7 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
             return spaces.BOARD_TOO_LARGE
         last_a, last_b = a, b
         board.index_sum[types] = ia + ib
+        board.low_half[types] = ia
         board.copies[types] = 1
         bit = np.uint64(1) << np.uint64(types % 64)
         board.has[ia, types // 64] |= bit
@@ -149,14 +150,19 @@ def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> I
 
 
 @search_kernel
-def _drop_vacuous(board: Board, regions: Int) -> None:
-    smallest = board.pips[0]
-    largest = board.pips[board.values - 1]
+def _bound_sums(board: Board, regions: Int) -> None:
+    # Regions whose constraint always holds become EMPTY.
+    smallest, largest = board.pips[0], board.pips[board.values - 1]
     for g in range(regions):
         kind, size, target = board.kind[g], board.size[g], board.target[g]
-        if size == 0 or (kind in (boards.EQUALS, boards.UNEQUAL) and size == 1):
-            board.kind[g] = boards.EMPTY
-        elif kind == boards.LESS and size * largest < target:
-            board.kind[g] = boards.EMPTY
-        elif kind == boards.GREATER and size * smallest > target:
+        if kind in (boards.EQUALS, boards.UNEQUAL):
+            if size == 1:
+                board.kind[g] = boards.EMPTY
+            continue
+        board.least[g] = board.most[g] = target
+        if kind == boards.LESS:
+            board.least[g], board.most[g] = 0, target - 1
+        elif kind == boards.GREATER:
+            board.least[g], board.most[g] = target + 1, boards.NO_BOUND
+        if size == 0 or board.least[g] <= size * smallest <= size * largest <= board.most[g]:
             board.kind[g] = boards.EMPTY

@@ -14,7 +14,7 @@ from nightgrid.solvers.kernel.machine import STOP_AT
 from nightgrid.solvers.pips.layers.board import BOARD, MOST_TYPES
 from nightgrid.solvers.pips.layers.order import PROBE_NODES_MAX
 from nightgrid.solvers.pips.layers.search import STACK_COLUMNS
-from nightgrid.solvers.pips.layers.space import Children, Table, Work, allocate_forest
+from nightgrid.solvers.pips.layers.space import OPENS, Children, Table, Work, allocate_forest
 
 NARROW: tuple[int, ...] = (0, 0)
 """A key of two words. Kernels are compiled per key length, which they take from this tuple."""
@@ -25,7 +25,7 @@ MOST_CHILDREN = 4 * 2 * MOST_TYPES
 SMALL_BYTES = 8 * 1024**2
 SMALL_NODES = 8192
 MOST_NODES = 2**22
-NODE_BYTES = 8 * (6 + 2 * 4 + 8 * 2 + 4)
+NODE_BYTES = 8 * (7 + 2 * 4 + OPENS * 2 + 4)
 """Most memory of a forest per node, with its share of edges, open regions and index."""
 INDEX_SHARE = 4
 """Divisor of the table bytes for the hash index."""

@@ -21,23 +21,26 @@ from nightgrid.solvers.pips.layers.board import MOST_CELLS, Board
 translates it."""
 
 # Columns of Forest.nodes, edges and opens.
-POSITION, WINDOW, LIVE, EDGE, OPEN, FREE = range(6)
+POSITION, WINDOW, LIVE, EDGE, OPEN, KNOWN, FREE = range(7)
 PARTNER, CHILD, REST_A, REST_B = range(4)
 OPEN_REGION, OPEN_REST = range(2)
+OPENS = 16
+"""Entries of `opens` for each node; untouched regions beyond that many are left out."""
 
 
 class Forest(NamedTuple):
     """The forest of tilings with equal subtrees shared, as tables."""
 
     nodes: I64
-    """int64[nodes, 6], by layer: first free POSITION, WINDOW of covered positions after it, first
-    EDGE, first entry in `opens`, number of FREE constrained cells. Row i + 1 ends what row i
-    begins."""
+    """int64[nodes, 7], by layer: first free POSITION, WINDOW of covered positions after it, first
+    EDGE, first entry in `opens`, first one there after the KNOWN regions, number of FREE
+    constrained cells. Row i + 1 ends what row i begins."""
     edges: I64
     """int64[edges, 4], by node: PARTNER position, CHILD node, REST_A and REST_B free cells of the
     regions of the two cells, those included."""
     opens: I64
-    """int64[opens, 2], by node: partly filled regions and their free cells."""
+    """int64[opens, 2], by node: regions and their free cells. Regions first whose free cells are
+    known from their progress, then other partly filled ones and a few untouched ones."""
     slots: Index
     """uint32[power of two]: finds the nodes of one layer (nightgrid.solvers.kernel.hash_table)."""
 
@@ -102,9 +105,9 @@ def allocate_forest(nodes: int) -> Forest:
     while slots < 2 * nodes:
         slots *= 2
     return Forest(
-        nodes=np.empty((nodes + 1, 6), np.int64),
+        nodes=np.empty((nodes + 1, 7), np.int64),
         edges=np.empty((2 * nodes + 4, 4), np.int64),
-        opens=np.empty((8 * nodes + MOST_CELLS, 2), np.int64),
+        opens=np.empty((OPENS * nodes + MOST_CELLS, 2), np.int64),
         slots=np.empty(slots, np.uint32),
     )
 

@@ -14,7 +14,7 @@ from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
 from nightgrid.solvers.kernel.machine import is_late, trailing_zeros
 from nightgrid.solvers.pips.layers import space as spaces
-from nightgrid.solvers.pips.layers.board import EMPTY, Board
+from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, SUM, Board
 from nightgrid.solvers.pips.layers.space import Forest
 
 SMALLEST_BITS = 4
@@ -224,9 +224,17 @@ def _count_rest(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
     forest.nodes[node, spaces.FREE] = free
     if opens + regions > len(forest.opens):
         return -1
-    for g in range(regions):
-        if 0 < board.rest[g] < board.size[g]:
-            forest.opens[opens, spaces.OPEN_REGION] = g
-            forest.opens[opens, spaces.OPEN_REST] = board.rest[g]
-            opens += 1
+    start = opens
+    for known in (True, False):
+        for g in range(regions):
+            rest = board.rest[g]
+            is_known = rest == 1 and board.kind[g] == SUM
+            is_known |= board.kind[g] == EQUALS and rest < board.size[g]
+            if rest > 0 and is_known == known:
+                if rest < board.size[g] or opens < start + spaces.OPENS:
+                    forest.opens[opens, spaces.OPEN_REGION] = g
+                    forest.opens[opens, spaces.OPEN_REST] = rest
+                    opens += 1
+        if known:
+            forest.nodes[node, spaces.KNOWN] = opens
     return opens

@@ -108,7 +108,7 @@ def _keep(space: Space, node: Int, kept: U64) -> None:
     here = board.region[forest.nodes[node, spaces.POSITION]]
     for i in range(forest.nodes[node, spaces.OPEN], forest.nodes[node + 1, spaces.OPEN]):
         g = forest.opens[i, spaces.OPEN_REGION]
-        touched = g == here
+        touched = g == here or forest.opens[i, spaces.OPEN_REST] == board.size[g]
         for e in range(forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]):
             touched |= g == board.region[forest.edges[e, spaces.PARTNER]]
         if not touched:

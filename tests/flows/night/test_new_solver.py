@@ -67,7 +67,7 @@ def test_every_board_is_solved_again_once_and_nothing_is_told_where_counts_agree
     assert contradicted_count(lake, "pips") == 0
     assert len(view_named("contradictions").read(lake)) == 0
     versions = read_results(lake).column("solver_version").to_pylist()
-    assert sorted(versions) == ["pips-3"] * BOARDS + ["pips-next"] * BOARDS
+    assert sorted(versions) == ["pips-4"] * BOARDS + ["pips-next"] * BOARDS
     assert list(check_lake_files(lake)) == []
 
 
@@ -80,7 +80,7 @@ def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
         report, again = night(tmp_path), night(tmp_path)
     (item,) = [item for item in report.attention if item.kind == CONTRADICTION]
     assert (report.contradictions, item.puzzle_id, item.ask) == (1, puzzle, "count")
-    assert item.why.startswith("pips-3 said ")
+    assert item.why.startswith("pips-4 said ")
     assert report.needs_attention
     ((heading, lines),) = report.attention_sections()
     assert heading == "pips: 1 answered differently by another version of the solver"
@@ -90,13 +90,13 @@ def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
     assert contradicted_count(lake, "pips") == 1
     rows = view_named("contradictions").read(lake).sort_by("solver_version").to_pylist()
     assert [(row["puzzle_id"], row["solver_version"]) for row in rows] == [
-        (puzzle, "pips-3"),
+        (puzzle, "pips-4"),
         (puzzle, "pips-next"),
     ]
     page = report_text(lake)
     assert page is not None
     (section,) = re.findall(r'<h2 id="contradictions">.*?</section>', page, re.DOTALL)
-    assert section.count("<td>pips-3</td>") == section.count("<td>pips-next</td>") == 1
+    assert section.count("<td>pips-4</td>") == section.count("<td>pips-next</td>") == 1
     # Both answers stay: which of them is wrong is for a person to find.
     rows = [row for row in read_results(lake).to_pylist() if row["puzzle_id"] == puzzle]
     assert len({row["count"] for row in rows}) == 2
