@@ -55,15 +55,16 @@ class NotThereError(PermanentError):
     """The service does not have this item."""
 
 
-class RemoteClient:
-    """A connection to one service. Raises PermanentError for permanent refusals, TransientError for
+class RemoteJobs:
+    """The jobs of one service. Raises PermanentError for permanent refusals, TransientError for
     failures that a retry may fix.
     """
 
-    def __init__(
-        self, url: str, key: str | None = None, transport: httpx.BaseTransport | None = None
-    ) -> None:
-        """Connect lazily. Raises PermanentError for a URL other than http and https."""
+    def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
+        """Connect lazily, with the key of the environment if there is one.
+
+        Raises PermanentError for a URL other than http and https.
+        """
         try:
             parts = urlsplit(url)
             is_good = parts.scheme in _SCHEMES and bool(parts.hostname)
@@ -76,7 +77,7 @@ class RemoteClient:
             )
         self.url = url.rstrip("/")
         headers = {"Accept": "application/json", "User-Agent": COMMAND_LINE}
-        if key:
+        if key := os.environ.get(KEY_VARIABLE):
             headers["Authorization"] = f"Bearer {key}"
         self._http = httpx.Client(
             headers=headers,
@@ -142,22 +143,10 @@ class RemoteClient:
             )
         return NotThereError(why) if status == 404 else PermanentError(why)
 
-
-class RemoteJobs:
-    """The jobs of a service."""
-
-    def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
-        """Connect lazily, with the key of the environment if there is one."""
-        self._client = RemoteClient(url, os.environ.get(KEY_VARIABLE) or None, transport)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
-
     def submit(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Submit a question; return the job as the service shows it."""
         given = {name: value for name, value in body.items() if value is not None}
-        solve: dict[str, Any] = self._client.ask("POST", "/v1/solves", given)
+        solve: dict[str, Any] = self.ask("POST", "/v1/solves", given)
         return solve
 
     def of_id(self, job_id: str) -> bool:
@@ -169,23 +158,23 @@ class RemoteJobs:
         found: dict[str, str] = {}
         if isinstance(reference, DateReference):
             path = f"/v1/puzzles/{reference.game}/{reference.date}"
-            for board in self._client.ask("GET", path, level=reference.level)["boards"]:
+            for board in self.ask("GET", path, level=reference.level)["boards"]:
                 found |= {answer["id"]: board["reference"] for answer in board["results"]}
                 found |= self._open_jobs(board["puzzle_id"], board["reference"])
         elif is_id(reference.prefix):
-            rows = self._client.ask("GET", "/v1/results", puzzle_id=reference.prefix)["results"]
+            rows = self.ask("GET", "/v1/results", puzzle_id=reference.prefix)["results"]
             found = {row["job_id"]: row["puzzle"] for row in rows}
             found |= self._open_jobs(reference.prefix, reference.prefix)
         return found
 
     def _open_jobs(self, puzzle_id: str, name: str) -> dict[str, str]:
         """Find the waiting and running jobs about a puzzle."""
-        page = self._client.ask("GET", "/v1/solves", puzzle_id=puzzle_id)
+        page = self.ask("GET", "/v1/solves", puzzle_id=puzzle_id)
         return {solve["id"]: name for solve in page["solves"]}
 
     def _solve(self, job_id: str) -> dict[str, Any]:
         """Read a job. Raises NotThereError for an unknown one."""
-        solve: dict[str, Any] = self._client.ask("GET", f"/v1/solves/{job_id}")
+        solve: dict[str, Any] = self.ask("GET", f"/v1/solves/{job_id}")
         return solve
 
     def status(self, job_id: str) -> JobStatus:
@@ -209,11 +198,11 @@ class RemoteJobs:
     def cancel(self, job_id: str) -> tuple[JobStatus, bool]:
         """Leave a job; return its status afterwards, and whether it was open."""
         was_open = not _is_over(self._solve(job_id))
-        return status_of(self._client.ask("DELETE", f"/v1/solves/{job_id}")), was_open
+        return status_of(self.ask("DELETE", f"/v1/solves/{job_id}")), was_open
 
     def queue(self) -> dict[str, Any]:
         """Read the state of the service's queue."""
-        found: dict[str, Any] = self._client.ask("GET", "/v1/queue")
+        found: dict[str, Any] = self.ask("GET", "/v1/queue")
         return found
 
     def solution_tables(self, row: Mapping[str, Any]) -> Iterator[pa.Table]:
@@ -221,7 +210,7 @@ class RemoteJobs:
         if not row["count"] or row["ask"] == "count":
             return
         path = f"/v1/solves/{row['job_id']}/solutions"
-        lines = enumerate(line for line in self._client.lines(path, NDJSON) if line)
+        lines = enumerate(line for line in self.lines(path, NDJSON) if line)
         names = ("job_id", "puzzle_id", "game", "ask", "run_id")
         alike = {name: row[name] for name in names}
         while part := list(itertools.islice(lines, SOLUTION_ROWS)):

@@ -13,7 +13,7 @@ from nightgrid.flows.attention import CONTRADICTION, QUARANTINE, AttentionItem, 
 from nightgrid.flows.count.figures import Figures
 from nightgrid.flows.runs import figures_table
 from nightgrid.solvers.algebra import Status
-from nightgrid.workers.runs.retry_option import Retry
+from nightgrid.workers.runs.unanswered_jobs import Retry
 
 _RETRIED = (Status.POISON, Status.OVER_BUDGET, Status.INVALID)
 """Statuses that --retry solves again, in the order of the report."""

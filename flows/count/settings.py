@@ -13,8 +13,8 @@ from nightgrid.solvers.algebra import Ask
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.registry import check_ask, check_rules, game_plug
-from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.status import is_finished, next_name
+from nightgrid.workers.runs.unanswered_jobs import Retry, statuses_of
 
 if TYPE_CHECKING:
     # Settings are read before there is anything to plan.

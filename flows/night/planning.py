@@ -24,7 +24,7 @@ from nightgrid.workers.runs.job_keys import Answers, Known, name_jobs
 from nightgrid.workers.runs.manifest import Run, has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import Asking
 from nightgrid.workers.runs.plan.planner import plan_run
-from nightgrid.workers.runs.retry_option import Retry, statuses_of
+from nightgrid.workers.runs.unanswered_jobs import Retry, statuses_of
 
 
 def note_run(lake: Lake, game: str, ask: Ask, run_id: str | None) -> None:

@@ -23,8 +23,8 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.sentences import without_credentials
-from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import cancelled_path
+from nightgrid.workers.runs.unanswered_jobs import Retry
 
 FIRST_PAYLOADS = 8
 """How many files of an archive are read to identify its games."""

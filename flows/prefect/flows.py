@@ -32,7 +32,7 @@ from nightgrid.flows.prefect import server
 from nightgrid.flows.runs import AsStep, Rest, StoppedError, Watch
 from nightgrid.solvers.errors import TransientError
 from nightgrid.workers.driver.progress import Progress, progress_text
-from nightgrid.workers.runs.retry_option import Retry
+from nightgrid.workers.runs.unanswered_jobs import Retry
 from nightgrid.workers.settings import load_settings
 
 RETRIES = 2

@@ -177,14 +177,17 @@ class _Solve:
             one = game_plug(self.found.game).sample_ask
             sample = self.game.solve(self.puzzle, one, None, self.budget).solutions
         if self.json:
-            answer = outcome_json(self.game, self.ask, outcome)
-            emit(head_json(self.found, self.puzzle) | answer | self._hint_json(outcome))
+            self._emit(outcome)
         elif solved:
             say_solutions(self.game, self.puzzle, self.ask, outcome, sample)
         else:
             say_unsolved(self.found.game, self.puzzle)
             say_failure(outcome, self._hint(outcome) or self._advice(outcome))
         return outcome.status, (*outcome.solutions, *sample)
+
+    def _emit(self, outcome: Outcome[Any]) -> None:
+        answer = outcome_json(self.game, self.ask, outcome)
+        emit(head_json(self.found, self.puzzle) | answer | self._hint_json(outcome))
 
     def _rank(self) -> tuple[Status, tuple[Any, ...]]:
         """Rank the solutions by how likely each was meant; draw the first."""
@@ -194,8 +197,7 @@ class _Solve:
         read = game_named(self.found.game).solution_from_json
         solutions = tuple(map(read, outcome.solutions))
         if self.json:
-            answer = outcome_json(self.game, self.ask, outcome)
-            emit(head_json(self.found, self.puzzle) | answer | self._hint_json(outcome))
+            self._emit(outcome)
             return outcome.status, solutions
         if not solutions:
             say_unsolved(self.found.game, self.puzzle)

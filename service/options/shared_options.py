@@ -15,7 +15,7 @@ from nightgrid.service.terminal.formats import Format
 from nightgrid.solvers.algebra import MAX_BUDGET_S, MEANT, Ask, Budget
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import GAMES
-from nightgrid.workers.runs.retry_option import Retry
+from nightgrid.workers.runs.unanswered_jobs import Retry
 
 if TYPE_CHECKING:
     from nightgrid.flows.runs import RunSettings

@@ -51,7 +51,6 @@ from nightgrid.workers.runs.job_keys import Answers
 from nightgrid.workers.runs.manifest import has_plan, open_run, read_done
 from nightgrid.workers.runs.plan.plan_pass import Asking, expected_s
 from nightgrid.workers.runs.plan.planner import begin_run, extend_run
-from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.run_files import done_path
 from nightgrid.workers.runs.staged import frontier_folder
 from nightgrid.workers.runs.status import (
@@ -59,6 +58,7 @@ from nightgrid.workers.runs.status import (
     is_cancelled,
     resume_run,
 )
+from nightgrid.workers.runs.unanswered_jobs import Retry
 from nightgrid.workers.settings import Settings, program_settings
 from nightgrid.workers.tracing import begin_tracing, continued, flush_traces
 from nightgrid.workers.upkeep import days_ago, old_runs, prune_runs

@@ -19,7 +19,6 @@ from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.canonical import canonical_json
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.solvers.question import Question
-from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.run_files import (
     CHUNKS_MAX,
     ChunkKey,
@@ -31,6 +30,7 @@ from nightgrid.workers.runs.run_files import (
     plan_path,
     segment_path,
 )
+from nightgrid.workers.runs.unanswered_jobs import Retry
 
 _ORIGINS = b"nightgrid.segment"
 """Key of the schema metadata that holds a segment's kind, origins and expected costs."""

@@ -34,8 +34,8 @@ from nightgrid.solvers.registry import game
 from nightgrid.workers.logs import logged_to
 from nightgrid.workers.runs.manifest import open_run
 from nightgrid.workers.runs.plan.planner import begin_run
-from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.status import cancel_run
+from nightgrid.workers.runs.unanswered_jobs import Retry
 
 SPEC = "pips:n=60,mix=hard,seed=4"
 Count = Callable[..., CountSettings]

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from nightgrid.service.http.guard.keys import add_key
-from nightgrid.service.remote import NotThereError, RemoteClient
+from nightgrid.service.remote import NotThereError, RemoteJobs
 from nightgrid.solvers.errors import PermanentError, TransientError
 from nightgrid.workers.ondemand.submissions import open_jobs
 from tests.service.conftest import invoke
@@ -250,9 +250,9 @@ def test_the_environment_names_the_service_and_the_key(
     assert invoke("status", "--lake", served.settings.lake)[0] == 0
 
 
-def answering(status: int, text: str) -> RemoteClient:
+def answering(status: int, text: str) -> RemoteJobs:
     transport = httpx.MockTransport(lambda _: httpx.Response(status, text=text))
-    return RemoteClient("http://host", transport=transport)
+    return RemoteJobs("http://host", transport=transport)
 
 
 @pytest.mark.parametrize(
@@ -290,6 +290,6 @@ def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     told = r"\(by the proxy 127\.0\.0\.1:9; NO_PROXY names hosts that are reached without it\)"
     with pytest.raises(TransientError, match=rf"at http://host: connection refused {told}"):
-        RemoteClient("http://host").ask("GET", "/v1/games")
+        RemoteJobs("http://host").ask("GET", "/v1/games")
     with pytest.raises(PermanentError, match=rf"it answered 403 Forbidden {told}"):
         answering(403, "<html>").ask("GET", "/v1/games")

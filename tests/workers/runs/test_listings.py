@@ -28,7 +28,7 @@ from nightgrid.workers.ondemand.submissions import read_wanted
 from nightgrid.workers.ondemand.submitting import cancel_job
 from nightgrid.workers.runs.finishing import finish
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.retry_option import Retry
+from nightgrid.workers.runs.unanswered_jobs import Retry
 from tests.workers.conftest import KilledError, quick_settings
 from tests.workers.ondemand.keeping import inline_keeper, keep, result, submit_without_server
 from tests.workers.planning import plan_run

@@ -11,9 +11,9 @@ from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
 from nightgrid.workers.runs.manifest import open_run
-from nightgrid.workers.runs.retry_option import Retry
 from nightgrid.workers.runs.run_files import done_path, folder
 from nightgrid.workers.runs.status import next_name
+from nightgrid.workers.runs.unanswered_jobs import Retry
 from tests.workers.conftest import BUDGET, COUNT, KilledError, result_rows
 from tests.workers.planning import plan_run
 

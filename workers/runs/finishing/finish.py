@@ -28,9 +28,9 @@ from nightgrid.workers.runs.finishing.gathering import ANSWER, Buckets, ahead, g
 from nightgrid.workers.runs.job_keys import Answers, Known, keys_of, read_answers
 from nightgrid.workers.runs.listed import merged_ranks, settle_files, statistics_of
 from nightgrid.workers.runs.manifest import Run, open_run, read_done
-from nightgrid.workers.runs.retry_option import statuses_of
 from nightgrid.workers.runs.run_files import done_path, folder, plan_path, segment_path
 from nightgrid.workers.runs.staged import CARRIED
+from nightgrid.workers.runs.unanswered_jobs import statuses_of
 
 _UNRECOVERABLE = (Status.POISON, Status.INVALID)
 """Statuses of a part that decide the status of the job."""

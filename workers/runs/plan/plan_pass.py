@@ -43,9 +43,9 @@ from nightgrid.workers.runs.job_keys import (
     read_answers,
 )
 from nightgrid.workers.runs.manifest import Segment, manifest_row
-from nightgrid.workers.runs.retry_option import Retry, statuses_of
 from nightgrid.workers.runs.run_files import CHUNKS_MAX, segment_path
 from nightgrid.workers.runs.staged import first_stage
+from nightgrid.workers.runs.unanswered_jobs import Retry, statuses_of
 
 CHUNK_MAX_S = 4.0
 """Maximum expected work of a chunk of many jobs."""

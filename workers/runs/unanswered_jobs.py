@@ -1,4 +1,4 @@
-"""The option `--retry`: which unanswered jobs are solved again."""
+"""Which jobs without an answer are solved again: the option `--retry`."""
 
 from __future__ import annotations
 
