@@ -96,7 +96,7 @@ def test_a_wheel_has_every_file_of_the_floors(wheel: Path):
     assert {".py", ".js", ".css", ".html", ".woff2", ".npz", ".json", ".typed"} <= kinds
 
 
-def test_the_command_tells_the_version_of_the_wheel(wheel: Path, python: Path, trapped: Path):
+def test_the_command_shows_the_version_of_the_wheel(wheel: Path, python: Path, trapped: Path):
     """Given a wheel built from a source distribution, Then both and the command say one version."""
     version = wheel.name.split("-")[1]
     assert [path.name for path in wheel.parent.glob("*.tar.gz")] == [f"nightgrid-{version}.tar.gz"]

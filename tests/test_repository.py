@@ -121,7 +121,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
 
 
-def test_the_pages_say_of_the_source_what_the_source_says_of_itself():
+def test_generated_pages_are_up_to_date():
     generate = runpy.run_path(str(ROOT / "docs/generate.py"))
     behind = [path.name for path in generate["PAGES"] if path.read_text() != generate["page"](path)]
     assert behind == [], "run `make docs`"
@@ -194,7 +194,7 @@ def test_shell_scripts_and_the_crontab_parse(tmp_path: Path):
         subprocess.run(["sh", "-n", script], check=True)
 
 
-def test_the_crontab_runs_with_the_path_of_cron_and_tells_how_a_night_ended(tmp_path: Path):
+def test_the_crontab_runs_with_the_path_of_cron_and_reports_how_a_night_ended(tmp_path: Path):
     """Given cron's PATH, Then the line finds the program, and tells every code but 0."""
     program = tmp_path / "nightgrid"
     program.write_text('#!/bin/sh\necho "$@"\nexit $CODE\n')

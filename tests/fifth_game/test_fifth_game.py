@@ -83,7 +83,7 @@ def write(tmp_path: Path, value: dict[str, Any]) -> str:
     return str(path)
 
 
-def test_its_boards_are_told_drawn_and_solved(tmp_path: Path, nightgrid: Run) -> None:
+def test_its_boards_are_recognised_drawn_and_solved(tmp_path: Path, nightgrid: Run) -> None:
     file = write(tmp_path, PURSE)
     assert "(1) (2) (3) (4) (5) -> 7" in nightgrid("show", file).stdout
     assert "= 7" in nightgrid("solve", file).stdout
@@ -99,7 +99,7 @@ def test_its_options_are_options_of_the_commands(nightgrid: Run) -> None:
     assert "letterboxed, tiles or coins" in out
 
 
-def test_a_night_brings_it_from_payloads_to_gold(
+def test_a_night_takes_it_from_payloads_to_gold(
     tmp_path: Path, nightgrid: Run, archive: dict[str, dict[str, Any]]
 ) -> None:
     nightgrid("nightly", "--source", "source", "--game", "coins", "--inline", "--no-prefect")
@@ -171,7 +171,7 @@ def test_it_is_solved_on_demand(tmp_path: Path, nightgrid: Run) -> None:
     assert (row["ask"], int(row["count"])) == ("count", count_by_hand(PURSE, 3))
 
 
-def test_a_game_that_cannot_be_loaded_costs_the_others_nothing(tmp_path: Path) -> None:
+def test_a_game_that_cannot_be_loaded_does_not_affect_the_others(tmp_path: Path) -> None:
     info = tmp_path / "broken-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")

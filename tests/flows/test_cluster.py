@@ -61,7 +61,7 @@ def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
 @pytest.mark.long(
     short="tests/flows/test_cluster.py::test_a_night_starts_workers_of_its_own_and_stops_them"
 )
-def test_work_goes_on_when_the_workers_that_were_there_end(on_celery, monkeypatch):
+def test_work_continues_when_the_workers_that_were_there_end(on_celery, monkeypatch):
     settings, inline = on_celery
     first = ExitStack()
     drive = driving.drive

@@ -73,7 +73,7 @@ def test_prefect_comes_once_there_is_work_and_an_idle_night_goes_without(
     assert filed["already_known"] == 6
 
 
-def test_a_night_goes_on_without_prefect_if_its_temporary_server_does_not_start(
+def test_a_night_continues_without_prefect_if_its_temporary_server_does_not_start(
     engine: list[str],
     source: Callable[[int], Path],
     night: Night,
@@ -104,7 +104,7 @@ def test_a_missing_source_leaves_no_lake(engine: list[str], night: Night, tmp_pa
     assert not lake.exists()
 
 
-def test_of_several_games_a_missing_source_is_told_first_and_fails_its_game_alone(
+def test_of_several_games_a_missing_source_is_reported_first_and_fails_its_game_alone(
     engine: list[str], source: Callable[[int], Path], night: Night, tmp_path: Path
 ):
     settings = night(source(1))

@@ -79,7 +79,7 @@ def test_a_service_leaves_memory_to_the_machine(path: Path):
 
 
 @pytest.mark.long(reason="it starts a keeper and waits until it is up")
-def test_a_worker_tells_systemd_when_it_takes_work(tmp_path: Path):
+def test_a_worker_notifies_systemd_when_it_takes_work(tmp_path: Path):
     """Given Type=notify, Then READY=1 comes from the process that systemd started."""
     unit = ROOT / "infra/systemd/nightgrid-worker.service"
     assert "Type=notify\n" in unit.read_text()

@@ -104,7 +104,7 @@ def test_a_word_twice_is_a_repeat_wherever_it_lies() -> None:
     assert words_in(covers(puzzle, rules(repeats=False), words)) == [["ABAB"]]
 
 
-def test_the_number_of_words_counts_what_stands_beside_the_spangram() -> None:
+def test_the_number_of_words_excludes_the_spangram() -> None:
     puzzle, words = (
         board("ABC DEF", theme_words=1),
         lexicon_of_words("ABC", "DEF", "AD", "BC", "EF"),
@@ -154,7 +154,7 @@ def test_letters_cut_in_several_ways_are_one_compound() -> None:
     assert sum(len(cover) == 1 for cover in found) == 1
 
 
-def test_rare_words_are_no_parts() -> None:
+def test_rare_words_are_not_parts() -> None:
     puzzle = board("ABC DEF")
     words = Vocabulary(words={"AB": 300, "C": 299, "DEF": 500})
     assert words_in(covers(puzzle, rules(spangram="one", compound_parts=2), words)) == [
@@ -193,7 +193,7 @@ def test_the_least_length_is_that_of_pieces_not_of_parts() -> None:
         ([("CD", [(0, 0), (0, 1)]), ("AB", [(1, 0), (1, 1)])], "no path"),
     ],
 )
-def test_what_is_no_cover_is_told_why(
+def test_what_is_not_a_cover_is_explained(
     pieces: list[tuple[str, list[tuple[int, int]]]], reason: str
 ) -> None:
     words = lexicon_of_words("AB", "CD", "AD", "BC")

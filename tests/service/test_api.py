@@ -39,7 +39,7 @@ def test_a_path_bytes_and_an_object_are_read_alike(payload: Path):
     assert nightgrid.read(str(payload), level="hard") == boards[2:]
 
 
-def test_a_level_without_a_puzzle_costs_the_others_only_where_that_is_asked(payload: Path):
+def test_a_level_without_a_puzzle_affects_the_others_only_by_default(payload: Path):
     day = {**json.loads(payload.read_bytes()), "medium": None}
     with pytest.raises(nightgrid.InvalidPuzzleError, match="medium"):
         nightgrid.read(day)
@@ -50,7 +50,7 @@ def test_a_level_without_a_puzzle_costs_the_others_only_where_that_is_asked(payl
 
 @pytest.mark.parametrize("game", ["pips", "strands"])
 @pytest.mark.parametrize("ask", ["count", "first"])
-def test_a_solve_needs_exactly_the_nodes_that_it_tells(game: str, ask: str):
+def test_a_solve_needs_exactly_the_nodes_that_it_reports(game: str, ask: str):
     for board in nightgrid.read(ROOT / "service" / "sample" / game / "2026-01-05.json"):
         free = nightgrid.solve(board, ask)
         enough, short = (
@@ -82,7 +82,7 @@ def test_a_count_is_the_number_of_all_solutions(payload: Path):
         assert board.official in nightgrid.solve(board, "all").solutions
 
 
-def test_the_command_says_the_same(payload: Path):
+def test_the_command_prints_the_same(payload: Path):
     done = subprocess.run(
         [sys.executable, "-m", "nightgrid", "solve", payload, "--count", "--json"],
         check=True,

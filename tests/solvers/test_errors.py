@@ -35,7 +35,7 @@ def test_faults_are_raised_as_the_first_with_the_others_beside_it():
     assert [other.place for other in again.others] == ["a", "b"]
 
 
-def test_no_more_faults_are_gathered_than_are_told():
+def test_no_more_faults_are_gathered_than_are_reported():
     def refuse(_: object, place: str) -> None:
         read.append(place)
         raise fault(place)

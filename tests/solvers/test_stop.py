@@ -110,7 +110,7 @@ SEARCHES: dict[str, Callable[[Budget], Outcome[Any]]] = {
 
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
 @pytest.mark.parametrize("why", [ReasonCode.CANCELLED, ReasonCode.DEADLINE])
-def test_a_search_that_is_to_stop_stops_and_says_why(
+def test_a_stopped_search_ends_with_the_reason(
     search: Callable[[Budget], Outcome[Any]], why: ReasonCode
 ) -> None:
     stop = Stop()
@@ -185,7 +185,7 @@ def test_a_batch_of_small_boards_is_stopped_between_them(stop: Stop) -> None:
     assert [code and code.code for code in codes] == [ReasonCode.SECONDS] * 3
 
 
-def test_a_count_by_layers_is_stopped_and_goes_on_under_a_new_stop(stop: Stop) -> None:
+def test_a_count_by_layers_is_stopped_and_continues_under_a_new_stop(stop: Stop) -> None:
     game = PipsGame()
     count = game.layered(generate(replace(LOOSE, dominoes=((10, 1.0),), rows=4), 1)[0],
                          Budget())  # fmt: skip
@@ -212,7 +212,7 @@ def test_the_search_for_pieces_is_stopped(stop: Stop) -> None:
             find(LAUGHTER, Rules(compound_parts=1), LAUGHS, stop)
 
 
-def test_the_first_reason_stands_and_cells_are_used_again() -> None:
+def test_the_first_reason_wins_and_cells_are_reused() -> None:
     addresses = set()
     for _ in range(300):
         stop = Stop()

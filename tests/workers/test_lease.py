@@ -27,7 +27,7 @@ def quick(monkeypatch):
     expire_quickly(monkeypatch)
 
 
-def test_a_lease_that_is_held_is_refused_and_one_that_was_given_back_is_taken(lake, monkeypatch):
+def test_a_held_lease_is_refused_and_a_released_one_is_acquired(lake, monkeypatch):
     monkeypatch.setattr(leases, "RENEW_EVERY_S", 0.01)
     with (
         holding(lake, "night", "another night is running"),
@@ -39,7 +39,7 @@ def test_a_lease_that_is_held_is_refused_and_one_that_was_given_back_is_taken(la
 
 
 @pytest.mark.parametrize("first", range(7))
-def test_of_two_that_take_a_lease_in_any_order_one_holds_it(lake, quick, first):
+def test_one_of_two_concurrent_processes_gets_the_lease(lake, quick, first):
     """Given two hosts that begin a night at once, When their steps alternate, Then one has it."""
     for second in range(7):
         name = f"night-{second}"
@@ -57,7 +57,7 @@ def test_of_two_that_take_a_lease_in_any_order_one_holds_it(lake, quick, first):
         assert max(held) == numbers(lake, name)[-1]
 
 
-def test_a_lease_whose_holder_shows_no_life_is_over(lake, quick):
+def test_a_lease_without_renewals_expires(lake, quick):
     """Given a host that lost its power, When its lease expires, Then another night takes it."""
     gone = acquire(lake, "night", "")
     begun = time.monotonic()
@@ -65,7 +65,7 @@ def test_a_lease_whose_holder_shows_no_life_is_over(lake, quick):
     assert time.monotonic() - begun >= leases.EXPIRY_S
 
 
-def test_a_holder_that_stood_still_for_too_long_writes_nothing(lake, monkeypatch):
+def test_a_suspended_holder_writes_nothing(lake, monkeypatch):
     """Given a holder whose lease another has taken, When it wakes up, Then it is told so."""
     with holding(lake, "night", ""):
         check_held(lake, "night")
@@ -77,7 +77,7 @@ def test_a_holder_that_stood_still_for_too_long_writes_nothing(lake, monkeypatch
     check_held(lake, "night")
 
 
-def test_a_holder_whose_lake_stays_away_takes_its_lease_for_lost(lake):
+def test_a_holder_whose_lake_keeps_failing_loses_its_lease(lake):
     with holding(lake, "night", "") as held:
         held.renewed_at -= leases.EXPIRY_S / 2
         with pytest.raises(LeaseLostError):
@@ -85,13 +85,13 @@ def test_a_holder_whose_lake_stays_away_takes_its_lease_for_lost(lake):
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"holder": 3}'])
-def test_a_damaged_lease_is_one_without_signs_of_life(lake, quick, data):
+def test_a_damaged_lease_counts_as_not_renewed(lake, quick, data):
     acquire(lake, "night", "")
     lake.write_bytes("leases/night/00000001.json", data)
     assert acquire(lake, "night", "held").number == 2
 
 
-def test_a_number_of_long_ago_is_not_taken_again(lake):
+def test_an_old_number_is_not_reused(lake):
     """Given a process that slept after it had read the list, Then it holds nothing."""
     write_json(lake, "leases/night/00000009.json", {"ended": True})
     old, looks = [3], []

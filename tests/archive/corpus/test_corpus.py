@@ -96,7 +96,7 @@ def test_options_say_what_boards_look_like(lake: Lake):
         ("tiles:n=3,tiles=7", "expected an even number"),
     ],
 )
-def test_a_spec_that_is_none_is_refused_in_one_sentence(lake: Lake, spec: str, words: str):
+def test_a_spec_that_is_invalid_is_refused_in_one_sentence(lake: Lake, spec: str, words: str):
     with pytest.raises(PermanentError, match=re.escape(words)):
         open_corpus(lake, spec)
     assert lake.list() == []
@@ -110,7 +110,7 @@ def test_the_largest_boards_of_a_spec_are_made(lake: Lake):
         assert [table.column("size").to_pylist() for table in corpus.tables()] == [[size]]
 
 
-def test_a_corpus_that_was_killed_is_taken_up_where_it_was(
+def test_a_corpus_that_was_killed_is_resumed(
     tmp_path: Path, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch, slices_of_ten: None
 ):
     spec = "pips:n=35,mix=easy,seed=2"
@@ -138,7 +138,7 @@ def test_a_corpus_that_was_killed_is_taken_up_where_it_was(
     assert snapshot(tmp_path / "whole") == snapshot(tmp_path / "killed")
 
 
-def test_a_corpus_that_lacks_a_slice_is_made_again(lake: Lake):
+def test_a_corpus_that_lacks_a_slice_is_rebuilt(lake: Lake):
     spec = "pips:n=9,seed=1,mix=easy"
     first = open_corpus(lake, spec)
     again = open_corpus(lake, spec)
@@ -190,7 +190,7 @@ def test_payloads_join_back_to_file_and_level_and_faults_go_to_quarantine(
     assert ids(corpus) == [row["puzzle_id"] for row in rows if row["puzzle_id"]]
 
 
-def test_payloads_of_several_games_are_told_apart(
+def test_payloads_of_several_games_are_distinguished(
     lake: Lake, write_archive: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ):
     folder = write_archive("source", {"2026-01-02": 1, "2026-01-03": 2})
@@ -283,7 +283,7 @@ def test_lists_of_every_game_that_do_not_fit_name_their_column(
     assert (fault["rule"], fault["place"]) == ("columns", place)
 
 
-def test_a_damaged_file_or_row_group_costs_the_others_nothing(lake: Lake, tmp_path: Path):
+def test_a_damaged_file_or_row_group_does_not_affect_the_others(lake: Lake, tmp_path: Path):
     folder = tmp_path / "tables"
     folder.mkdir()
     (folder / "a.parquet").write_bytes(b"no table")
@@ -311,7 +311,7 @@ def test_a_damaged_file_or_row_group_costs_the_others_nothing(lake: Lake, tmp_pa
 
 
 @pytest.mark.slow
-def test_a_bomb_and_a_reader_that_dies_cost_their_row_group(
+def test_a_bomb_and_a_reader_that_dies_affect_only_their_row_group(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     folder = tmp_path / "tables"
@@ -358,7 +358,7 @@ def test_a_bomb_and_a_reader_that_dies_cost_their_row_group(
         ),
     ],
 )
-def test_a_table_that_is_none_is_refused(
+def test_a_table_that_is_invalid_is_refused(
     lake: Lake, tmp_path: Path, make: Callable[[Path], object], words: str
 ):
     path = tmp_path / "mine.parquet"

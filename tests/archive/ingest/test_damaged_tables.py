@@ -55,7 +55,7 @@ def tables(lake: Lake) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["truncate", "blank", "empty"])
 @pytest.mark.parametrize("name", TABLES)
-def test_a_night_makes_a_damaged_table_again(night: NightSettings, name: str, kind: str) -> None:
+def test_a_night_rebuilds_a_damaged_table(night: NightSettings, name: str, kind: str) -> None:
     ingest(night)
     lake = night.lake
     before = tables(lake)

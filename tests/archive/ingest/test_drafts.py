@@ -64,7 +64,7 @@ def test_a_draft_that_was_replaced_stays_one(lake: Lake, see: See) -> None:
     assert drafts(lake) == [(1, True), (2, True), (3, False)]
 
 
-def test_tables_for_people_show_no_draft(lake: Lake, see: See) -> None:
+def test_gold_tables_omit_drafts(lake: Lake, see: See) -> None:
     see(1, 1)
     strands = game("strands")
     write_gold(lake, strands)
@@ -74,7 +74,7 @@ def test_tables_for_people_show_no_draft(lake: Lake, see: See) -> None:
     assert lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).num_rows == 1
 
 
-def test_two_games_of_one_lake_have_tables_of_their_own(
+def test_two_games_of_one_lake_have_separate_tables(
     lake: Lake, see: See, write_archive: Callable[..., Path], now: Callable[[], dt.datetime]
 ) -> None:
     fetch(lake, FolderSource(write_archive("pips", {str(DATE): 1})), now=now)

@@ -83,7 +83,7 @@ def good(make_payload: Callable[..., dict[str, Any]], date: dt.date, seed: int =
     return json.dumps(make_payload(date, seed)).encode("utf-8")
 
 
-def test_bodies_are_kept_as_received_with_where_when_and_how(
+def test_bodies_are_stored_as_received_with_their_origin(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:
     body = b"\xff not even text \x00"
@@ -130,7 +130,7 @@ def test_the_same_body_is_not_stored_twice_and_an_older_one_is_seen_again(
     assert sum(path.endswith(".body") for path in lake.list("raw")) == 2
 
 
-def test_known_dates_are_left_alone_except_the_recent_and_the_quarantined(
+def test_known_dates_are_skipped_except_the_recent_and_the_quarantined(
     lake: Lake, endpoint: Endpoint, now: Now, make_payload: Callable[..., dict[str, Any]]
 ) -> None:
     for number in (1, 2, 3, 13, 20):
@@ -146,7 +146,7 @@ def test_known_dates_are_left_alone_except_the_recent_and_the_quarantined(
     assert second.known == 11
 
 
-def test_an_absent_day_is_recorded_and_asked_again_only_while_it_is_recent(
+def test_an_absent_day_is_recorded_and_requested_again_only_while_it_is_recent(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:
     report = fetch(lake, endpoint, first=day(1), last=day(2), now=now, refresh_days=5)
@@ -165,7 +165,7 @@ def test_an_absent_day_is_recorded_and_asked_again_only_while_it_is_recent(
     ]
 
 
-def test_a_draft_is_asked_for_again_until_it_was_seen_on_its_date(
+def test_a_draft_is_requested_again_until_it_was_seen_on_its_date(
     lake: Lake, endpoint: Endpoint
 ) -> None:
     def at(number: int) -> FetchReport:
@@ -188,7 +188,7 @@ def test_a_draft_is_asked_for_again_until_it_was_seen_on_its_date(
     assert at(11).asked == []
 
 
-def test_a_body_that_is_back_after_an_error_page_makes_the_draft_before_it_final(
+def test_a_body_that_returns_after_an_error_page_makes_its_draft_final(
     lake: Lake, endpoint: Endpoint
 ) -> None:
     def at(number: int) -> Validators | None:
@@ -251,7 +251,7 @@ def test_one_failing_date_does_not_stop_the_others(
     assert lake.read_bytes(sighting.body_path) == b"<h1>500</h1>"
 
 
-def test_a_source_that_keeps_failing_is_left_alone_and_every_date_reported(
+def test_a_source_that_keeps_failing_is_not_asked_again_and_every_date_reported(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:
     for number in range(1, 15):
@@ -264,7 +264,7 @@ def test_a_source_that_keeps_failing_is_left_alone_and_every_date_reported(
 
 
 @pytest.mark.parametrize("kind", [AnswerKind.BODY, AnswerKind.ABSENT, AnswerKind.FAILED])
-def test_failures_are_counted_in_a_row(
+def test_consecutive_failures_are_counted(
     lake: Lake, endpoint: Endpoint, now: Now, kind: AnswerKind
 ) -> None:
     between = GIVE_UP_AFTER_FAILURES
@@ -282,7 +282,7 @@ def test_failures_are_counted_in_a_row(
     assert [f.date for f in report.failed if f.rule == NOT_ASKED] == [day(2 * between + 1)]
 
 
-def test_a_source_that_asks_for_a_long_pause_gets_it(
+def test_a_source_that_requests_a_long_pause_is_skipped(
     lake: Lake, endpoint: Endpoint, now: Now
 ) -> None:
     endpoint.fails(day(1))
@@ -314,9 +314,7 @@ def test_a_failing_lake_stops_the_fetch(
         (2, ["timeout", NOT_ASKED], False),
     ],
 )
-def test_a_source_failed_when_every_date_asked_for_did(
-    asked: int, rules: list[str], failed: bool
-) -> None:
+def test_a_source_fails_if_every_date_does(asked: int, rules: list[str], failed: bool) -> None:
     report = FetchReport(source="x", asked=[day(number + 1) for number in range(asked)])
     report.failed = [
         FetchFailure(date=day(number), url="", rule=rule, message="", transient=True)

@@ -37,7 +37,7 @@ def tables(lake: Lake) -> tuple[list[dict[str, object]], list[dict[str, object]]
 
 
 @pytest.mark.parametrize("kind", HARMS)
-def test_boards_of_a_harmed_segment_are_made_again(filled: Lake, kind: str) -> None:
+def test_boards_of_a_harmed_segment_are_rebuilt(filled: Lake, kind: str) -> None:
     """Given editions whose boards are gone, When the next night normalises, Then they are back."""
     before = tables(filled)
     (path,) = filled.list(puzzles_folder("pips"))

@@ -113,7 +113,7 @@ def test_another_board_is_a_revision_and_an_older_one_is_a_revision_again(
     assert (len(current), current["hard"]["revision"]) == (3, 3)
 
 
-def test_what_is_only_said_about_a_board_makes_no_revision_but_is_learned(
+def test_new_facts_about_a_board_are_stored_without_a_revision(
     lake: Lake, ingest: Ingest, make_payload: MakePayload
 ) -> None:
     payload = make_payload(DATE)
@@ -170,7 +170,7 @@ def test_a_null_puzzle_is_quarantined_with_its_level_and_its_neighbours_are_kept
     assert (report.editions_added, report.quarantine_count) == (1, 1)
 
 
-def test_a_body_that_is_no_payload_costs_no_edition(
+def test_a_body_that_is_not_a_payload_affects_no_edition(
     lake: Lake, ingest: Ingest, make_payload: MakePayload
 ) -> None:
     ingest(make_payload(DATE))
@@ -289,9 +289,7 @@ def test_killed_between_any_two_writes_and_run_again_gives_the_same_lake(
         assert found == expected, f"killed after {survived} of {writes} writes"
 
 
-def test_a_day_comes_into_its_place_among_others(
-    lake: Lake, ingest: Ingest, make_payload: MakePayload
-) -> None:
+def test_a_day_is_inserted_in_order(lake: Lake, ingest: Ingest, make_payload: MakePayload) -> None:
     days = [DATE + dt.timedelta(days) for days in (0, 1, 3, 4)]
     for date in days:
         ingest(make_payload(date), date)

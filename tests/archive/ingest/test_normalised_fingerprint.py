@@ -104,7 +104,7 @@ def lose_the_index(lake: Lake) -> None:
         lose_the_index,
     ],
 )
-def test_what_is_lost_is_there_again_after_the_next_call(
+def test_what_is_lost_is_restored_after_the_next_call(
     fingerprinted: Lake, source: Path, now: Now, harm: Callable[[Lake], None]
 ) -> None:
     before = fingerprinted.read_table(editions_path("strands"), EDITIONS)
@@ -127,7 +127,7 @@ def test_a_state_that_is_lost_costs_only_time(
     assert not work(fingerprinted, source, now)[1]
 
 
-def test_a_payload_that_is_pending_is_looked_at(
+def test_a_payload_that_is_pending_is_processed(
     fingerprinted: Lake, source: Path, now: Now
 ) -> None:
     path = sorted(SAMPLE.glob("*.json"))[3]

@@ -46,7 +46,7 @@ def segments(lake: Lake) -> list[int]:
     return [len(lake.read_table(path, PIPS_PUZZLES)) for path in lake.list(folder)]
 
 
-def test_boards_survive_the_way_into_the_table_and_back(lake: Lake) -> None:
+def test_boards_survive_the_table(lake: Lake) -> None:
     puzzles = boards(0, 20)
     table = puzzles_table(PIPS, puzzles)
     assert table.schema.equals(PIPS_PUZZLES, check_metadata=True)

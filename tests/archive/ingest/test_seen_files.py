@@ -67,7 +67,7 @@ def read(lake: Lake, folder: Path, now: Now) -> tuple[list[int], FetchReport]:
     return source.read, report
 
 
-def test_a_file_that_is_as_it_was_is_not_read_and_is_told_as_unchanged(
+def test_a_file_that_is_as_it_was_is_not_read_and_is_reported_as_unchanged(
     lake: Lake, days: Path, now: Now
 ) -> None:
     first, report = read(lake, days, now)
@@ -107,7 +107,7 @@ def test_a_file_that_was_changed_in_any_way_is_read_again(
     assert read(lake, days, now)[0] == ([] if report.new else [2])
 
 
-def test_what_is_known_of_a_file_that_has_just_changed_is_not_kept(
+def test_a_file_that_has_just_changed_is_not_cached(
     lake: Lake, days: Path, now: Now, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folders, "SETTLED_S", 3600.0)
@@ -146,7 +146,7 @@ def noted(lake: Lake) -> list[str] | None:
     return (read_state(lake, "pips", "unindexed") or {}).get("dates")
 
 
-def test_dates_are_noted_that_the_index_does_not_know_until_it_does(
+def test_dates_missing_from_the_index_are_noted(
     lake: Lake, days: Path, now: Now, make_payload: Callable[..., dict[str, Any]]
 ) -> None:
     read(lake, days, now)

@@ -41,7 +41,7 @@ def test_a_lake_on_a_full_disk_says_which(small_disk: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_night_on_a_full_disk_says_which_and_goes_on(
+def test_a_night_on_a_full_disk_says_which_and_continues(
     small_disk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ballast = small_disk / "ballast"

@@ -216,7 +216,7 @@ def test_a_file_url_is_the_folder_it_names(tmp_path: Path) -> None:
     assert lake.url == str(tmp_path / "with space")
 
 
-def test_the_place_of_a_file_is_told_without_the_options_of_the_url(
+def test_the_place_of_a_file_is_reported_without_the_options_of_the_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = object_store(monkeypatch)

@@ -62,7 +62,7 @@ def test_elsewhere_it_is_refused(tmp_path: Path, url: str, trouble: str) -> None
         (("notes.txt", "runs"), None),
     ],
 )
-def test_a_folder_with_files_of_others_is_told_from_a_lake(
+def test_a_folder_with_files_of_others_is_distinguished_from_a_lake(
     tmp_path: Path, names: tuple[str, ...], told: str | None
 ) -> None:
     for name in names:
@@ -85,7 +85,7 @@ def test_a_folder_that_can_be_read_is_enough_to_read(tmp_path: Path) -> None:
     check_location(str(tmp_path), writes=False)
 
 
-def test_a_folder_that_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_accessed_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
         check_location(str(tmp_path / ("x" * 300)))
 

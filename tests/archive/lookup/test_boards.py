@@ -28,7 +28,7 @@ def found(lake: Lake, text: str):
 
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("day", DAYS)
-def test_a_date_gives_what_its_payload_gives(filled, game, day):
+def test_a_date_has_the_boards_of_its_payload(filled, game, day):
     boards = found(filled, f"{game}/{day}")
 
     payload = (SAMPLE / game / f"{day}.json").read_bytes()
@@ -67,7 +67,7 @@ def test_boards_of_dates_leave_out_what_cannot_be_read(filled, tmp_path):
         boards_of_dates(lake, "pips", days)
 
 
-def test_a_level_and_an_id_and_its_beginning_are_one_board(filled):
+def test_a_board_is_found_by_level_id_and_prefix(filled):
     (board,) = found(filled, "pips/2026-01-02/hard")
     puzzle_id = board.published.puzzle.puzzle_id
 
@@ -78,7 +78,7 @@ def test_a_level_and_an_id_and_its_beginning_are_one_board(filled):
     ]  # fmt: skip
 
 
-def test_a_board_of_letter_boxed_brings_its_dictionary(filled):
+def test_a_board_of_letter_boxed_has_its_dictionary(filled):
     (board,) = found(filled, "letterboxed/2026-01-02")
 
     assert len(board.published.puzzle.dictionary) > 50
@@ -94,12 +94,12 @@ def test_a_board_of_letter_boxed_brings_its_dictionary(filled):
         ("00000000", "has no puzzle 00000000..., whose id begins so"),
     ],
 )
-def test_what_the_lake_lacks_gets_a_sentence(filled, text, sentence):
+def test_a_missing_board_is_reported_in_one_sentence(filled, text, sentence):
     with pytest.raises(PermanentError, match=sentence):
         found(filled, text)
 
 
-def test_a_folder_without_puzzles_is_no_lake(tmp_path):
+def test_a_folder_without_puzzles_is_not_a_lake(tmp_path):
     lake = Lake.open(str(tmp_path / "nowhere"))
 
     for text in ("pips/2026-01-03", "0" * 32):
@@ -137,7 +137,7 @@ def test_puzzles_of_corpora_are_found_by_id(filled, tmp_path):
     assert board.name == ids[3]
 
 
-def test_a_board_that_came_with_a_question_is_found_by_its_whole_id(filled, tmp_path):
+def test_the_board_of_a_job_is_found_by_its_whole_id(filled, tmp_path):
     """Given a board with words of its own, Then the lake's dictionaries give them back."""
     lake = Lake.open(str(tmp_path))
     (board, *_) = found(filled, "letterboxed/2026-01-02")
@@ -158,7 +158,7 @@ def test_a_board_that_came_with_a_question_is_found_by_its_whole_id(filled, tmp_
         found(lake, puzzle_id[:8])
 
 
-def test_a_damaged_table_is_said_to_be_damaged(filled, tmp_path):
+def test_a_damaged_table_is_reported(filled, tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     lake.write_bytes("editions/pips.parquet", b"PAR1 no more")
 

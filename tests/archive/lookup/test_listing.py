@@ -54,7 +54,7 @@ def test_puzzles_have_a_row_for_each_date_and_level(filled):
     assert {row["date"] for row in some} == {dt.date(2026, 1, 2)}
 
 
-def test_only_the_last_revision_stands_however_the_table_is_cut(monkeypatch, tmp_path):
+def test_only_the_last_revision_counts_in_any_batches(monkeypatch, tmp_path):
     monkeypatch.setattr("nightgrid.archive.lake.storage.ROW_GROUP_ROWS", 2)
     lake = Lake.open(str(tmp_path / "lake"))
     seen = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
@@ -70,7 +70,7 @@ def test_only_the_last_revision_stands_however_the_table_is_cut(monkeypatch, tmp
     assert {row["size"] for row in found} == {None}, "boards that are gone do not end a list"
 
 
-def test_results_say_where_their_puzzle_stands_and_are_left_out_once_replaced(filled, tmp_path):
+def test_results_have_the_place_of_their_puzzle_until_replaced(filled, tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     editions = filled.read_table("editions/pips.parquet", EDITIONS)
     lake.write_table("editions/pips.parquet", editions)
@@ -95,7 +95,7 @@ def test_results_say_where_their_puzzle_stands_and_are_left_out_once_replaced(fi
     assert [row["job_id"] for row in dated] == ["a", "b"]
 
 
-def test_over_budget_counts_beside_invalid_and_poison_does_not(tmp_path):
+def test_over_budget_counts_before_invalid_and_poison_does_not(tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     results_of(lake, "1", *(result(job, "p", "invalid", "1") for job in "ab"))
     results_of(lake, "2", result("a", "p", "over_budget", "2"), result("b", "p", "poison", "2"))
@@ -107,7 +107,7 @@ def test_over_budget_counts_beside_invalid_and_poison_does_not(tmp_path):
     assert left["job_id"] == "a"
 
 
-def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):
+def test_long_lists_are_unsorted_and_complete(monkeypatch, tmp_path):
     monkeypatch.setattr(listing, "SORTED_ROWS", 10)
     monkeypatch.setattr(listing, "BATCH_ROWS", 4)
     lake = Lake.open(str(tmp_path / "lake"))
@@ -120,7 +120,7 @@ def test_long_lists_come_as_they_are_and_none_is_lost(monkeypatch, tmp_path):
     assert [row["job_id"] for row in found] == [f"{n:03d}" for n in range(50)]
 
 
-def test_a_job_that_several_runs_have_left_is_listed_once_as_it_counts(monkeypatch, tmp_path):
+def test_a_job_of_several_runs_is_listed_once(monkeypatch, tmp_path):
     # A batch ends in the midst of the rows of one job.
     monkeypatch.setattr(listing, "BATCH_ROWS", 2)
     lake = Lake.open(str(tmp_path / "lake"))
@@ -148,7 +148,7 @@ def test_a_job_that_several_runs_have_left_is_listed_once_as_it_counts(monkeypat
         ("quarantine", "quarantine/pips.parquet"),
     ],
 )
-def test_a_damaged_file_is_named_in_one_sentence(what, path, data, filled, tmp_path):
+def test_a_damaged_file_is_reported_in_one_sentence(what, path, data, filled, tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     for name in filled.list():
         if not name.startswith("raw/"):
@@ -169,7 +169,7 @@ def test_a_damaged_file_is_named_in_one_sentence(what, path, data, filled, tmp_p
 
 
 @pytest.mark.parametrize("data", [b"", b"no Parquet", b"PAR1 cut off PAR1"])
-def test_a_damaged_file_of_results_is_passed_over_and_named(data, tmp_path):
+def test_a_damaged_file_of_results_is_skipped_and_reported(data, tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     results_of(lake, "many", result("a", "p"))
     lake.write_bytes("results/bad.parquet", data)
@@ -180,7 +180,7 @@ def test_a_damaged_file_of_results_is_passed_over_and_named(data, tmp_path):
     forget(*skipped_files())
 
 
-def test_quarantine_is_of_nights_and_of_corpora(filled, tmp_path):
+def test_quarantine_covers_nights_and_corpora(filled, tmp_path):
     (row,) = rows(filled, "quarantine")
     assert (row["game"], row["date"]) == ("pips", dt.date(2026, 1, 5))
     assert row["source"].endswith("/pips/2026-01-05.json")

@@ -39,7 +39,7 @@ def test_references_are_ids_and_dates(text, expected):
     ["board.json", "pips/2025-10-14.json", "archive/board", "abc", "-", "", "pips", "./beef",
      "a/b/c/d", "pips/2025-10-14/hard/x", "../pips/2025-10-14", "pips/"],
 )  # fmt: skip
-def test_names_of_files_are_none(text):
+def test_names_of_files_are_not_references(text):
     assert not looks_like_reference(text)
 
 
@@ -53,7 +53,7 @@ def test_names_of_files_are_none(text):
         ("0" * 33, "has 33 digits; expected 4 to 32"),
     ],
 )
-def test_what_is_meant_as_one_and_is_wrong_gets_a_sentence(text, sentence):
+def test_an_invalid_reference_is_refused_in_one_sentence(text, sentence):
     assert looks_like_reference(text)
     with pytest.raises(PermanentError, match=sentence.replace("(", r"\(")):
         read_reference(text)

@@ -165,7 +165,7 @@ def test_two_processes_may_merge_at_once(new_lake: Callable[[], Lake]) -> None:
         assert len(lake.list("results")) == 1
 
 
-def test_a_process_that_stops_while_others_merge_on_may_go_on(
+def test_a_process_may_pause_while_others_merge(
     new_lake: Callable[[], Lake],
 ) -> None:
     def before(step: int, lake: Lake) -> Callable[[int, str], None]:
@@ -311,7 +311,7 @@ def test_a_file_that_cannot_be_read_stays_and_keeps_nothing_from_being_merged(la
     assert lake.read_bytes(result_path(run(2))) == cut
 
 
-def test_rows_that_stand_twice_become_one_and_other_endings_stay(lake: Lake) -> None:
+def test_rows_that_are_duplicated_become_one_and_other_endings_stay(lake: Lake) -> None:
     put(lake, "r1", row(1, "r1", status="over_budget", count=None), row(2, "r1"))
     put(lake, "r2", row(1, "r2"), row(2, "r2"))
     put(lake, "copy", row(1, "r2", kernel_ns=7))

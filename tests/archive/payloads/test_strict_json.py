@@ -30,7 +30,7 @@ def refusal(data: bytes) -> InvalidPuzzleError:
 
 @pytest.mark.slow
 @given(st.dictionaries(st.text(max_size=6), JSON, max_size=5), st.sampled_from([None, 1]))
-def test_whatever_json_writes_is_read_as_it_was(value: dict[str, Any], indent: int | None) -> None:
+def test_all_that_json_writes_is_read_back(value: dict[str, Any], indent: int | None) -> None:
     data = json.dumps(value, indent=indent).encode("ascii")
     assert read_members(data) == value
 
@@ -73,7 +73,7 @@ def test_any_bytes_end_as_values_or_faults(data: bytes) -> None:
         ),
     ],
 )
-def test_what_is_no_object_is_refused_with_its_place(data: bytes, rule: str, says: str) -> None:
+def test_what_is_not_an_object_is_refused_with_its_place(data: bytes, rule: str, says: str) -> None:
     fault = refusal(data)
     assert (fault.rule, str(fault)) == (rule, says)
 
@@ -89,7 +89,7 @@ def test_what_is_no_object_is_refused_with_its_place(data: bytes, rule: str, say
         (b'{"a": {"x": 1, "y": 1, "x": 1}}', "duplicate-key", "x: the key 'x' appears twice"),
     ],
 )
-def test_a_value_that_is_refused_is_named(data: bytes, rule: str, says: str) -> None:
+def test_a_refused_value_is_named(data: bytes, rule: str, says: str) -> None:
     fault = refusal(data)
     assert (fault.rule, str(fault)[-len(says) :]) == (rule, says)
 
@@ -106,7 +106,7 @@ def test_a_text_is_shown_as_far_as_there_is_room_and_with_no_control_characters(
     assert shown("a\x01") == "a\\u0001"
 
 
-def test_so_many_members_are_read_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_members_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strict_json, "MAX_MEMBERS", 2)
     assert read_members(b'{"a": 1, "b": 2} ') == {"a": 1, "b": 2}
     assert refusal(b'{"a": 1, "b": 2, "c": 3}').rule == "too-many-levels"

@@ -107,7 +107,7 @@ def solutions_in(lake: Lake, job: str, run_id: str) -> list[object]:
     return [json.loads(text) for text in texts]
 
 
-def test_of_several_endings_of_a_job_the_most_telling_counts(lake: Lake) -> None:
+def test_the_most_informative_of_several_results_counts(lake: Lake) -> None:
     failed = {"count": None, "reason": "the node budget ran out"}
     put_results(lake, "r1", result("a", status="over_budget", **failed), result("b"))
     put_results(lake, "r2", result("a"), result("b", status="poison", **failed))
@@ -235,7 +235,7 @@ def test_a_lake_without_an_edition_has_empty_gold(tmp_path: Path) -> None:
     assert lake.read_table(RUNTIMES_PATH, RUNTIMES).num_rows == 0
 
 
-def test_counts_are_told_whatever_else_was_asked_for_this_time(filled: Lake) -> None:
+def test_counts_are_reported_whatever_the_ask(filled: Lake) -> None:
     first = Ask(kind="first")
     names = [row["puzzle_id"] for row in current_editions(filled).to_pylist()]
     job = job_id(names[1], ask=first)

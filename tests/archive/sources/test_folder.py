@@ -69,7 +69,7 @@ def test_a_file_as_long_as_the_bound_is_taken(
         assert FolderSource(tmp_path).fetch(DATE, None).kind is kind
 
 
-def test_a_name_that_is_no_plain_file_is_never_opened(tmp_path: Path) -> None:
+def test_a_name_that_is_not_a_plain_file_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "2026-01-02.json")
     (tmp_path / "2026-01-03.json").mkdir()
     source = FolderSource(tmp_path)
@@ -84,6 +84,6 @@ def test_a_link_to_nothing_is_a_failure_with_its_name(tmp_path: Path) -> None:
     assert "2026-01-02.json is a link to a missing file" in answer.message
 
 
-def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_source_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermanentError, match="is not a folder"):
         open_source(str(tmp_path / "nowhere"))

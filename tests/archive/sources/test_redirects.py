@@ -45,7 +45,7 @@ def _moved(to: str) -> Reply:
     return Reply(status=302, headers={"Location": to})
 
 
-def test_what_another_host_has_is_not_stored(server: Server, other: Server, lake: Lake) -> None:
+def test_contents_of_another_host_are_not_stored(server: Server, other: Server, lake: Lake) -> None:
     server.replies = [_moved(f"{other.url}/x.json")]
     report = fetch(lake, _source(server), first=DATE, last=DATE)
     assert other.requests == []

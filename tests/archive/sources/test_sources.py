@@ -113,7 +113,7 @@ def test_validators_make_the_request_conditional(server: Server, source: HttpSou
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_a_missing_puzzle_is_no_failure(server: Server, source: HttpSource, status: int) -> None:
+def test_a_missing_puzzle_is_not_a_failure(server: Server, source: HttpSource, status: int) -> None:
     server.replies = [Reply(status=status, body=b"<xml/>")]
     assert source.fetch(DATE, None).kind is AnswerKind.ABSENT
     assert len(server.requests) == 1
@@ -182,9 +182,7 @@ def test_an_object_store_that_has_no_such_file_says_that_there_is_no_puzzle(
         ("https://example.org/old", "strands", "https://example.org/old/2025-09-15.json"),
     ],
 )
-def test_a_host_by_itself_is_asked_where_it_publishes_the_game(
-    address: str, game: str, url: str
-) -> None:
+def test_a_bare_host_gets_the_path_of_the_game(address: str, game: str, url: str) -> None:
     opened = open_source(address, game=game)
     assert opened.url(dt.date(2025, 9, 15)) == url
     opened.close()
@@ -207,7 +205,7 @@ def test_retry_after_is_obeyed_in_seconds_and_as_a_date(
     assert slept[2] == 0
 
 
-def test_a_server_that_asks_for_a_long_pause_is_left_alone(
+def test_a_server_that_asks_for_a_long_pause_is_not_asked_again(
     server: Server, source: HttpSource, slept: list[float]
 ) -> None:
     server.replies = [Reply(status=429, headers={"Retry-After": "86400"})]
@@ -247,7 +245,7 @@ def garble(handler: BaseHTTPRequestHandler) -> None:
 
 
 @pytest.mark.parametrize(("act", "limit_s"), [(hang, 0.5), (cut, 30), (drip, 30), (garble, 30)])
-def test_what_the_network_does_is_tried_again_and_then_reported(
+def test_network_errors_are_retried_and_then_reported(
     server: Server, act: Callable[[BaseHTTPRequestHandler], None], limit_s: float
 ) -> None:
     polite = Politeness(interval_s=0.0, timeout_s=limit_s, deadline_s=1.0, attempts=2)
@@ -346,7 +344,7 @@ def test_redirects_are_followed_and_bounded(server: Server, source: HttpSource) 
     assert len(server.requests) == 3 + 4
 
 
-def test_requests_keep_their_distance(server: Server) -> None:
+def test_requests_are_spaced_out(server: Server) -> None:
     now = [100.0]
     slept: list[float] = []
 
@@ -385,13 +383,13 @@ def test_an_endpoint_has_every_day_of_a_range_and_needs_both_ends(source: HttpSo
         "http://[::bad",
     ],
 )
-def test_an_address_that_is_no_base_url_is_refused(address: str) -> None:
+def test_an_address_that_is_not_a_base_url_is_refused(address: str) -> None:
     with pytest.raises(PermanentError) as refusal:
         open_source(address)
     assert "secret" not in str(refusal.value)
 
 
-def test_a_game_that_nobody_publishes_is_asked_of_no_server() -> None:
+def test_an_unpublished_game_is_not_requested() -> None:
     with pytest.raises(PermanentError, match="tiles is not published") as refusal:
         open_source("https://user:secret@example.org", game="tiles")
     assert "secret" not in str(refusal.value)
@@ -407,7 +405,7 @@ def test_a_folder_needs_no_http_library():
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
-def test_a_dead_source_is_told_of_while_it_is_tried_again(
+def test_a_dead_source_is_reported_while_it_is_tried_again(
     slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(random, "uniform", lambda _, most: most)

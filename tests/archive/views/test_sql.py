@@ -121,7 +121,7 @@ def test_a_query_reaches_no_file_no_network_and_no_variable(lake, tmp_path, sour
         rows(lake, f"select * from {source.format(file=file, folder=tmp_path)}")
 
 
-def test_nothing_is_written_beside_the_lake(lake, tmp_path, monkeypatch):
+def test_nothing_is_written_next_to_the_lake(lake, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(QueryError, match="more than 64 MB of memory; name fewer columns"):
@@ -129,7 +129,7 @@ def test_nothing_is_written_beside_the_lake(lake, tmp_path, monkeypatch):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_query_ends_when_its_time_is_up(lake):
+def test_a_query_has_a_time_limit(lake):
     with pytest.raises(QueryError, match=r"took more than 0\.2 s; --seconds allows more"):
         rows(lake, ENDLESS, seconds=0.2)
 
@@ -167,7 +167,7 @@ def test_ctrl_c_ends_a_query(lake):
         )
 
 
-def test_a_damaged_file_of_results_is_passed_over_as_everywhere(lake):
+def test_a_damaged_file_of_results_is_skipped_as_everywhere(lake):
     from nightgrid.archive.skipped_files import forget, skipped_files
 
     lake.write_bytes("results/r7.parquet", b"no Parquet")

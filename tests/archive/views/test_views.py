@@ -64,7 +64,7 @@ def test_solutions_are_those_of_the_result_that_counts_each_once(lake):
     assert told == [(JOBS[1], '"r2 0"'), (JOBS[2], '"r1 0"'), (JOBS[2], '"r1 1"')]
 
 
-def test_editions_are_the_current_ones_and_drafts_stand_apart(lake):
+def test_editions_are_the_current_ones_and_drafts_are_separate(lake):
     def stands(name: str) -> list[tuple[int, int]]:
         rows = view_named(name).read(lake, ["date", "revision"]).to_pylist()
         return sorted((row["date"].day, row["revision"]) for row in rows)
@@ -82,7 +82,7 @@ def test_a_board_in_two_segments_is_one_puzzle(lake, filled):
     assert view_named("puzzles_pips").read(lake, ["domino_a"]).num_rows == len(table)
 
 
-def test_rows_of_a_corpus_stand_with_its_name_and_join_their_results(tmp_path):
+def test_rows_of_a_corpus_have_its_name_and_join_their_results(tmp_path):
     lake = Lake.open(str(tmp_path / "lake"))
     made = [open_corpus(lake, f"pips:n=3,mix={mix},seed=1") for mix in ("easy", "hard")]
     lake.write_bytes("corpora/0123/part-00000.parquet", b"not made to its end", new=True)
@@ -106,7 +106,7 @@ def test_rows_of_a_corpus_stand_with_its_name_and_join_their_results(tmp_path):
     assert counted.to_pylist() == [{"n": 6}]
 
 
-def test_what_broke_a_rule_is_there(filled):
+def test_broken_rules_are_listed(filled):
     (row,) = view_named("quarantine").read(filled).to_pylist()
 
     assert (row["game"], row["rule"], row["corpus"]) == ("pips", "not-json", "")
@@ -123,7 +123,7 @@ def test_an_empty_lake_has_every_column_and_no_row(tmp_path, name):
     assert not (tmp_path / "nothing").exists()
 
 
-def test_a_view_or_a_column_that_there_is_not_gets_a_sentence(lake):
+def test_an_unknown_view_or_column_is_refused_in_one_sentence(lake):
     with pytest.raises(PermanentError, match="there is no view 'result'; expected one of counts"):
         view_named("result")
     with pytest.raises(PermanentError, match="view results has no column 'cout'; expected job_id"):

@@ -58,7 +58,7 @@ def test_the_job_depends_on_rules_and_words(words: str, tmp_path: Path) -> None:
     assert question_of(spelt_out, COUNT) == question_of(bound[0], COUNT)
 
 
-def test_a_run_takes_its_rules_and_words_along(
+def test_a_run_stores_its_rules_and_words(
     lake: Lake, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = bind_game("strands", "spangram=off", words)

@@ -51,7 +51,7 @@ def observed(lake: Lake) -> list[tuple[Any, ...]]:
     return [(row["date"].day, row["rule"], row["place"]) for row in rows]
 
 
-def test_dictionaries_are_kept_once_per_content_and_boards_name_them(
+def test_dictionaries_are_stored_once_per_content_and_boards_name_them(
     lake: Lake, tmp_path: Path, now: Now
 ) -> None:
     again = {3: {"sides": SIDES, "dictionary": WORDS, "ourSolution": None}}
@@ -84,7 +84,7 @@ def test_another_dictionary_for_the_same_sides_is_a_revision(
     assert lake.read_table(DICTIONARY_FILES.path, DICTIONARIES).num_rows == 2
 
 
-def test_an_unknown_dictionary_is_looked_for_again_before_it_is_missing(lake: Lake) -> None:
+def test_an_unknown_dictionary_is_read_again_before_it_is_missing(lake: Lake) -> None:
     words = LakeDictionaries(lake)
     first, second = (Puzzle(sides=("AB", "C"), dictionary=(w,)) for w in ("ABC", "CAB"))
     with pytest.raises(MissingDictionaryError, match="is not in"):
@@ -140,7 +140,7 @@ def test_days_that_agree_leave_nothing_to_observe(lake: Lake, tmp_path: Path, no
     assert report.observation_count == 0
 
 
-def test_wrong_words_about_yesterday_and_repeated_ids_are_told_and_cost_no_edition(
+def test_wrong_words_about_yesterday_and_repeated_ids_are_reported_and_affect_no_edition(
     lake: Lake, tmp_path: Path, now: Now
 ) -> None:
     changes: dict[int, dict[str, Any]] = {

@@ -95,7 +95,7 @@ def test_the_default_is_read_once_and_then_mapped(small_default, cache, other_ma
         assert not array.flags.writeable
 
 
-def test_the_default_of_another_release_or_other_code_is_read_anew(
+def test_the_default_of_another_release_or_other_code_is_read_again(
     small_default, monkeypatch, other_machine
 ):
     default_lexicon()
@@ -138,7 +138,7 @@ def test_a_word_list_that_changes_is_another_lexicon(word_list):
         (lambda path: path.write_bytes(b"a b 3"), "line 1: 'a b 3' may be a phrase"),
     ],
 )
-def test_what_is_no_word_list_is_refused_by_name(tmp_path, monkeypatch, make, message):
+def test_what_is_not_a_word_list_is_refused_by_name(tmp_path, monkeypatch, make, message):
     monkeypatch.setattr(lexicons, "WORD_LIST_MAX_BYTES", 10)
     path = tmp_path / "odd.txt"
     make(path)
@@ -161,7 +161,7 @@ def test_a_lexicon_travels_by_id_through_the_lake(word_list, lake, other_machine
     assert same(here, open_lexicon(lake, here.lexicon_id))
 
 
-def test_what_a_list_warned_of_is_warned_of_again(word_list, other_machine):
+def test_warnings_about_a_list_are_repeated(word_list, other_machine):
     word_list.write_text("board\nTe pidly\n")
     for _ in range(2):
         with pytest.warns(RuntimeWarning, match="1 line is not one word of letters"):
@@ -170,7 +170,7 @@ def test_what_a_list_warned_of_is_warned_of_again(word_list, other_machine):
 
 
 @pytest.mark.slow
-def test_a_lexicon_that_is_nowhere_is_refused(small_default, lake):
+def test_a_missing_lexicon_is_refused(small_default, lake):
     with pytest.raises(PermanentError, match=r"neither in the cache.*nor in the lake.*default"):
         open_lexicon(lake, "0" * 32)
 
@@ -190,7 +190,7 @@ def cut(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [cut, shutil.rmtree])
-def test_a_damaged_copy_is_made_again_and_never_used(small_default, cache, other_machine, damage):
+def test_a_damaged_copy_is_rebuilt_and_never_used(small_default, cache, other_machine, damage):
     sound = compile_lexicon(WORDS, PHRASES)
     default_lexicon()
     (folder,) = cache.glob(f"{sound.lexicon_id}*")
@@ -237,7 +237,7 @@ def test_writers_at_the_same_time_leave_one_sound_copy(cache):
 
 
 @pytest.mark.slow
-def test_the_english_default_opens_and_survives_the_way_through_the_lake(lake, other_machine):
+def test_the_english_default_opens_and_survives_the_lake(lake, other_machine):
     here = default_lexicon()
     assert here.find("PUNCTUATION") >= 0
     keep_lexicon(lake, here)

@@ -131,7 +131,7 @@ def test_the_same_count_again_does_nothing_and_says_so(settings: Count):
     assert shorter.figures.jobs == 20
 
 
-def test_lost_results_are_made_again_by_the_same_count(settings: Count):
+def test_lost_results_are_regenerated_by_the_same_count(settings: Count):
     first, lake = run(settings()), settings().lake
     before = results(settings())
     for path in lake.list("results"):
@@ -164,7 +164,7 @@ def test_a_count_that_was_killed_is_ended_by_the_same_call(settings: Count, step
     assert results(settings()).equals(results(settings(lake="undisturbed")))
 
 
-def test_a_cancelled_count_goes_on_only_when_told_to(settings: Count):
+def test_a_cancelled_count_continues_only_on_request(settings: Count):
     def cancel(progress: Any) -> None:
         if progress.chunks_done == 2:
             cancel_run(settings().lake, progress.run_id)

@@ -45,7 +45,7 @@ def tables(lake: Lake) -> dict[str, bytes]:
     return {name: lake.read_bytes(name) for name in names}
 
 
-def test_a_folder_of_words_that_is_away_is_named_and_made_again(lake: Lake) -> None:
+def test_a_folder_of_words_that_is_missing_is_named_and_rebuilt(lake: Lake) -> None:
     ids, before = sorted(dictionary_ids(lake).to_pylist()), tables(lake)
     assert list(check_lake_files(lake)) == []
     shutil.rmtree(Path(lake.url) / DICTIONARY_FILES.path)
@@ -57,7 +57,7 @@ def test_a_folder_of_words_that_is_away_is_named_and_made_again(lake: Lake) -> N
     assert list(check_lake_files(lake)) == []
 
 
-def test_payloads_that_are_back_bring_their_editions_back(lake: Lake) -> None:
+def test_payloads_that_are_back_restore_their_editions(lake: Lake) -> None:
     """Given tables made again without a payload, When it is back, Then they are as they were."""
     before = tables(lake)
     body = next(name for name in lake.list("raw") if name.endswith(".body"))

@@ -97,7 +97,7 @@ def one_of_each(lake: Lake) -> dict[str, str]:
     return found
 
 
-def test_harm_to_a_file_of_each_kind_is_found_and_mended(
+def test_harm_to_a_file_of_each_kind_is_found_and_repaired(
     lake: Lake, worked: tuple[Path, Path]
 ) -> None:
     """Given one harmed file of each kind, Then a repair and the next run lose no answer."""
@@ -131,7 +131,7 @@ def test_nothing_is_wrong_with_a_sound_lake(lake: Lake) -> None:
 
 @pytest.mark.parametrize("kind", HARMS)
 @pytest.mark.parametrize("folder", ["results", "solutions"])
-def test_harmed_answers_are_made_again_by_the_next_runs(
+def test_harmed_answers_are_rebuilt_by_the_next_runs(
     lake: Lake, worked: tuple[Path, Path], folder: str, kind: str
 ) -> None:
     before = everything(lake)
@@ -181,7 +181,7 @@ def test_a_repair_that_was_killed_is_ended_by_the_next(
     assert answers(lake) == before
 
 
-def test_a_repair_says_what_it_could_not_mend(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repair_names_what_is_left(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given tables that are not made again, Then a repair does not call them mended at its end."""
     lake.delete(lake.list("puzzles")[0])
     monkeypatch.setattr(

@@ -129,7 +129,7 @@ def test_rows_of_an_earlier_solver_go_where_the_present_one_has_answered(
         assert list(check_lake_files(lake)) == []
 
 
-def test_runs_and_corpora_go_and_are_made_again(lake: Lake, tmp_path: Path) -> None:
+def test_runs_and_corpora_go_and_are_rebuilt(lake: Lake, tmp_path: Path) -> None:
     before = read_results(lake)
     assert pruned(lake, "runs", "corpora") == {"ended runs": 2, "corpora": 1}
     assert lake.list("runs") == [path for path in lake.list("runs") if "run=" not in path]

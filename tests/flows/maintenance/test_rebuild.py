@@ -31,7 +31,7 @@ def editions(lake: Lake) -> pa.Table:
     return lake.read_table(editions_path("pips"), EDITIONS)
 
 
-def test_tables_are_made_again_and_answers_are_kept(lake: Lake, tmp_path: Path) -> None:
+def test_tables_are_rebuilt_and_answers_are_kept(lake: Lake, tmp_path: Path) -> None:
     before, known = editions(lake), answers(lake)
     for folder in ("editions", "puzzles", "quarantine"):
         for path in lake.list(folder):
@@ -44,7 +44,7 @@ def test_tables_are_made_again_and_answers_are_kept(lake: Lake, tmp_path: Path) 
     assert list(check_lake_files(lake)) == []
 
 
-def test_a_lake_of_copied_payloads_works_the_same_answers_again(lake: Lake, tmp_path: Path) -> None:
+def test_a_lake_of_copied_payloads_solves_the_same_again(lake: Lake, tmp_path: Path) -> None:
     new = Lake.open(str(tmp_path / "new"))
     shutil.copytree(Path(lake.url) / "raw" / "game=pips", tmp_path / "new" / "raw" / "game=pips")
     list(rebuild_lake(new))

@@ -72,7 +72,7 @@ def assert_only_strands_failed(report: NightReport, why: str) -> None:
     assert told["games"]["letterboxed"]["solved"] == LETTER_DAYS
 
 
-def test_a_folder_that_is_missing_costs_its_game_alone(three: Three, tmp_path: Path) -> None:
+def test_a_folder_that_is_missing_affects_only_its_game(three: Three, tmp_path: Path) -> None:
     report = failed_night(three(str(tmp_path / "nowhere")))
     assert_only_strands_failed(report, "is not a folder")
 
@@ -133,7 +133,7 @@ def test_a_signal_stops_the_whole_night_and_reports_what_was_solved(two: NightSe
 
 
 @pytest.mark.parametrize("name", ["fetch", "normalise", "solve", "aggregate", "report"])
-def test_an_error_in_any_step_costs_its_game_alone_but_ends_a_night_of_one(
+def test_an_error_in_any_step_affects_only_its_game_but_ends_a_night_of_one(
     two: NightSettings, name: str
 ) -> None:
     def broken(what: str, step: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ def worked(source, night):
     return settings
 
 
-def test_answers_that_are_lost_are_worked_again(worked):
+def test_answers_that_are_lost_are_solved_again(worked):
     lake, before = Lake.open(worked.workers.lake), results(worked)
     for path in [*lake.list("results"), *lake.list("runs")]:
         lake.delete(path)

@@ -56,7 +56,7 @@ def add_to_a_count(lake: Lake) -> str:
     return puzzle
 
 
-def test_every_board_is_solved_again_once_and_nothing_is_told_where_counts_agree(
+def test_every_board_is_solved_again_once_and_nothing_is_reported_if_counts_agree(
     lake: Lake, tmp_path: Path
 ) -> None:
     with new_version():
@@ -71,7 +71,7 @@ def test_every_board_is_solved_again_once_and_nothing_is_told_where_counts_agree
     assert list(check_lake_files(lake)) == []
 
 
-def test_a_count_that_differs_is_told_once_and_ends_the_night_with_5(
+def test_a_count_that_differs_is_reported_once_and_ends_the_night_with_5(
     lake: Lake, tmp_path: Path
 ) -> None:
     puzzle = add_to_a_count(lake)
@@ -121,7 +121,7 @@ def count(folder: Path) -> CountReport:
     return work_count(CountSettings(corpus="lake", executor="inline", workers=workers))
 
 
-def test_a_count_tells_what_it_answers_otherwise(lake: Lake, tmp_path: Path) -> None:
+def test_a_count_reports_what_it_answers_otherwise(lake: Lake, tmp_path: Path) -> None:
     """Given a count by a new version, Then it names the board, and the night after it does, too."""
     puzzle = add_to_a_count(lake)
     with new_version():

@@ -69,7 +69,7 @@ def test_a_second_night_over_the_same_data_solves_nothing_and_says_so(source, ni
         assert {Path(path).name for path in touched} <= expected
 
 
-def test_a_new_day_costs_only_its_own_work(source, night):
+def test_a_new_day_needs_only_its_own_work(source, night):
     run_one(night(source(2)))
 
     report = run_one(night(source(3)))
@@ -124,7 +124,7 @@ def test_a_killed_night_is_ended_first_although_new_puzzles_came_meanwhile(
     assert report.planned == report.solved == (DAYS_OF_SEVERAL_CHUNKS + 1) * LEVELS
 
 
-def test_a_night_that_is_asked_to_stop_says_so_and_the_next_goes_on(source, night):
+def test_a_night_that_is_asked_to_stop_says_so_and_the_next_continues(source, night):
     settings = night(source(DAYS_OF_SEVERAL_CHUNKS))
     asked = []
 
@@ -142,7 +142,7 @@ def test_a_night_that_is_asked_to_stop_says_so_and_the_next_goes_on(source, nigh
     assert report.solved == DAYS_OF_SEVERAL_CHUNKS * LEVELS
 
 
-def test_a_source_of_which_nothing_can_be_read_fails_the_night_every_time(source, night):
+def test_a_source_without_readable_payloads_fails_the_night_every_time(source, night):
     settings = night(source(1))
     (payload,) = Path(settings.games[0].source).iterdir()
     payload.write_text("{")

@@ -27,7 +27,7 @@ def test_a_night_that_no_door_has_started_leaves_its_report(
 
 
 @pytest.mark.parametrize("fault", [ValueError("a bad row"), OSError("no space")], ids=str)
-def test_a_report_that_fails_costs_the_report_alone(
+def test_a_report_that_fails_affects_only_the_report(
     source: Callable[[int], Path],
     night: Callable[..., NightSettings],
     monkeypatch: pytest.MonkeyPatch,

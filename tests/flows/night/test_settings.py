@@ -116,7 +116,7 @@ def test_a_night_has_a_game_and_none_twice(tmp_path):
             NightSettings(games=games, workers=workers)
 
 
-def test_a_few_payloads_tell_the_game_of_a_folder(tmp_path):
+def test_a_few_payloads_identify_the_game_of_a_folder(tmp_path):
     for number in range(1, FIRST_PAYLOADS):
         (tmp_path / f"2025-01-{number:02d}.json").write_text("damaged")
     last, after = (tmp_path / f"2025-01-{FIRST_PAYLOADS + i:02d}.json" for i in (0, 1))

@@ -71,7 +71,7 @@ def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words:
     assert "ranks" in report.paths
 
 
-def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
+def test_a_board_to_come_is_solved_as_a_draft_and_shown_to_nobody(
     boards: Path, night: Night, words: str
 ) -> None:
     sample = sorted(SAMPLE.glob("*.json"))[DAYS:]
@@ -101,7 +101,7 @@ def test_a_board_to_come_is_solved_as_a_draft_and_told_to_nobody(
         assert TO_COME not in dates
 
 
-def test_a_night_under_way_in_one_game_is_not_taken_up_by_the_other(
+def test_a_night_in_progress_in_one_game_is_not_resumed_by_the_other(
     source: Callable[[int], Path], boards: Path, night: Night, words: str
 ) -> None:
     pips, strands = night(source(2)), night(boards, game="strands", lexicon=words)

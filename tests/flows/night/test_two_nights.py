@@ -20,7 +20,7 @@ def is_good(found: Found) -> bool:
 
 
 @pytest.mark.parametrize("first", [40, 120])
-def test_two_whole_nights_in_turns_lose_no_board_and_later_nights_work(
+def test_two_whole_nights_alternating_lose_no_board_and_later_nights_work(
     field: Field, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     """Given two nights whose leases fail them, When steps alternate, Then the next has all."""

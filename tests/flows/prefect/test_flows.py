@@ -158,7 +158,7 @@ def test_a_count_is_one_flow_run_with_progress_and_summary(
 
 
 @pytest.mark.long(
-    short="tests/flows/count/test_count.py::test_a_cancelled_count_goes_on_only_when_told_to"
+    short="tests/flows/count/test_count.py::test_a_cancelled_count_continues_only_on_request"
 )
 def test_a_count_whose_run_is_cancelled_is_a_cancelled_flow_run(
     prefect: dict[str, str], tmp_path: Path

@@ -46,7 +46,7 @@ def told(*words: str, **environ: str) -> tuple[int, str]:
         ([], "http://127.0.0.1:9/api", 1, "http://127.0.0.1:9/api does not answer"),
     ],
 )
-def test_what_cannot_be_scheduled_is_one_sentence(
+def test_an_invalid_schedule_is_refused_in_one_sentence(
     words: list[str], server: str | None, code: int, sentence: str, tmp_path: Path
 ) -> None:
     environ = {} if server is None else {"PREFECT_API_URL": server}

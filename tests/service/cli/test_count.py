@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> str:
     return str(place)
 
 
-def test_a_corpus_is_counted_told_and_not_counted_again(invoke: Invoke, folder: str):
+def test_a_corpus_is_counted_reported_and_not_counted_again(invoke: Invoke, folder: str):
     code, out, err = invoke("count", folder, *PLAIN, "--verbose")
     assert code == 5, "a row is in quarantine"
     for words in (
@@ -90,7 +90,7 @@ def test_a_count_of_the_lake_suggests_a_question_about_its_dates(invoke: Invoke,
     ]
 
 
-def test_a_dry_run_tells_the_plan_and_solves_nothing(invoke: Invoke):
+def test_a_dry_run_prints_the_plan_and_solves_nothing(invoke: Invoke):
     code, out, _ = invoke("count", SPEC, *PLAIN, "--dry-run")
     assert code == 0
     assert re.search(r"wall time +│ +0 s │\n", out)
@@ -120,7 +120,7 @@ def test_a_dry_run_keeps_the_corpus_for_the_count(invoke: Invoke, corpus: str) -
     assert lake.list("corpora") == kept
 
 
-def test_a_dry_run_over_a_begun_run_tells_how_far_it_is(
+def test_a_dry_run_over_a_begun_run_shows_how_far_it_is(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ):
     from nightgrid.workers.driver import drive as driving
@@ -145,7 +145,7 @@ def test_a_dry_run_over_a_begun_run_tells_how_far_it_is(
     assert re.search(r"is begun: 2 chunks are done, \d+ are left; the same command continues", out)
 
 
-def test_a_run_is_cancelled_and_taken_up_again(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_is_cancelled_and_resumed(invoke: Invoke, monkeypatch: pytest.MonkeyPatch):
     from nightgrid.workers.driver import drive as driving
 
     def stopped(*_args: object, **_named: object) -> None:
@@ -191,7 +191,7 @@ def test_rules_and_words_are_those_of_the_command(invoke: Invoke, tmp_path: Path
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_and_the_same_command_goes_on(
+def test_a_signal_ends_it_and_the_same_command_continues(
     tmp_path: Path, invoke: Invoke, number: signal.Signals
 ):
     spec = "pips:n=4000,mix=hard,seed=3"
@@ -238,7 +238,7 @@ def test_a_game_without_counts_is_asked_for_the_first_solution(invoke: Invoke):
     assert json.loads(out)["ask"] == "first"
 
 
-def test_a_count_that_stops_at_the_first_solution_tells_no_numbers_of_solutions(invoke: Invoke):
+def test_a_count_that_stops_at_the_first_solution_prints_no_numbers_of_solutions(invoke: Invoke):
     code, out, _ = invoke("count", "pips:n=5,seed=3", *PLAIN, "--ask", "first")
     assert code == 0
     assert "5 solved, 0 unsolvable, " in out

@@ -103,7 +103,7 @@ def test_a_bucket_that_refuses_to_be_written_is_a_warning(
     assert (found.verdict, "AccessDenied" in found.found) == ("warning", True)
 
 
-def test_a_lake_that_cannot_be_read_is_no_lake_to_read(
+def test_a_lake_that_cannot_be_read_is_not_a_lake_to_read(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_lake: Lake, path: str) -> None:

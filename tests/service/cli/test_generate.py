@@ -51,7 +51,7 @@ def test_bundled_sample_reads_as_published_payloads() -> None:
     assert len(ids) == 90
 
 
-def test_themes_of_strands_are_laid_anew_for_every_payload(invoke: Invoke) -> None:
+def test_themes_of_strands_are_laid_out_again_for_every_payload(invoke: Invoke) -> None:
     days = len(THEMES) + 1
     code, out, _ = invoke("generate", "--game", "strands", "--days", str(days), "--seed", "7")
     assert code == 0
@@ -107,7 +107,7 @@ def test_files_that_hold_something_else_are_kept(invoke: Invoke, tmp_path: Path)
     assert [p.name for p in tmp_path.iterdir()] == ["2026-01-01.json"], "nothing is left staged"
 
 
-def test_boards_have_one_solution_and_the_difficulty_that_is_wanted(invoke: Invoke) -> None:
+def test_boards_have_one_solution_and_the_difficulty_that_is_requested(invoke: Invoke) -> None:
     wanted = ("--unique", "--difficulty", "8-40", "--level", "easy", "--seed", "5")
     code, out, _ = invoke("generate", *wanted, "--days", "3")
     assert code == 0

@@ -97,7 +97,7 @@ def test_worker_and_solve_do_without_prefect_and_http(tmp_path: Path) -> None:
         ("httpx", ["status", "--url", "http://127.0.0.1:1"], "archive"),
     ],
 )
-def test_missing_package_names_the_extra_that_brings_all_that_the_command_needs(
+def test_missing_package_names_the_extra_that_the_command_needs(
     tmp_path: Path, package: str, words: list[str], extra: str
 ) -> None:
     done = python(

@@ -33,7 +33,7 @@ def lake(tmp_path: Path) -> Lake:
     return lake
 
 
-def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
+def test_a_damaged_file_is_named_and_repaired(invoke: Invoke, lake: Lake) -> None:
     code, out, _ = invoke("lake", "check", "--lake", lake.url)
     assert code == 5
     assert "state/pips-0.json" in out
@@ -55,7 +55,7 @@ def test_a_damaged_file_is_named_and_mended(invoke: Invoke, lake: Lake) -> None:
         assert (code, out) == (0, f"Nothing is wrong with {lake.url}.\n")
 
 
-def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
+def test_a_command_that_meets_a_damaged_file_names_the_repair(
     invoke: Invoke, tmp_path: Path, lake_to_read: Path
 ) -> None:
     shutil.copytree(lake_to_read, tmp_path / "lake")
@@ -69,7 +69,7 @@ def test_a_command_that_meets_a_damaged_file_names_what_mends_it(
 
 
 @pytest.mark.parametrize("action", ["check", "repair", "rebuild"])
-def test_a_place_without_anything_is_no_lake(invoke: Invoke, tmp_path: Path, action: str) -> None:
+def test_an_empty_place_is_not_a_lake(invoke: Invoke, tmp_path: Path, action: str) -> None:
     """Given an empty folder or a misspelt prefix, Then it is told, and nothing is written there."""
     s3_url = str(tmp_path)
     code, out, err = invoke("lake", action, "--lake", s3_url)

@@ -114,7 +114,7 @@ def test_disjoint_chains_share_no_word(invoke: Invoke, board: str) -> None:
     assert (code, "only found among chains of at most two" in err) == (3, True)
 
 
-def test_picture_is_written_beside_the_answer(invoke: Invoke, board: str, tmp_path: Path) -> None:
+def test_picture_is_written_next_to_the_answer(invoke: Invoke, board: str, tmp_path: Path) -> None:
     for options in (("solve", board), ("solve", board, "--disjoint"), ("solve", board, "--count")):
         picture = tmp_path / "board.svg"
         assert invoke(*options, "--svg", str(picture))[0] == 0
@@ -141,7 +141,7 @@ def test_generated_boards_have_the_published_form(invoke: Invoke, write: Write) 
 @pytest.mark.parametrize(
     "value", [TILES, TILES["tiles"], to_page(TilesPuzzle(tiles=tuple(map(tuple, TILES["tiles"]))))]
 )
-def test_tiles_are_told_by_their_form_and_cleared(invoke: Invoke, write: Write, value: Any) -> None:
+def test_tiles_are_recognised_and_cleared(invoke: Invoke, write: Write, value: Any) -> None:
     file = write(value)
     found = answer(invoke, "solve", file)
     assert (found["game"], found["ask"], found["rules"]) == ("tiles", "first", "teleports=yes")

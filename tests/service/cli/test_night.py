@@ -193,7 +193,7 @@ def dead_url() -> str:
         return f"http://127.0.0.1:{probe.getsockname()[1]}/pips"
 
 
-def test_source_that_is_down_is_no_good_night(
+def test_source_that_is_down_is_not_a_good_night(
     invoke: Invoke, dead_url: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impatient = Politeness(attempts=1, interval_s=0.0)
@@ -274,7 +274,7 @@ def test_a_night_names_what_deserves_a_look_once(
         assert len(invoke("list", *command.split(), "--json")[1].splitlines()) in (1, 3)
 
 
-def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_mended(
+def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_repaired(
     invoke: Invoke, source: Path
 ) -> None:
     for path in source.iterdir():
@@ -286,7 +286,7 @@ def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_mended
         assert "pips: 3 in quarantine\n  2026-01-01 (2026-01-01.json): not-json: " in out
 
 
-def test_names_that_are_no_dates_are_told_in_one_line(invoke: Invoke, source: Path) -> None:
+def test_names_that_are_not_dates_are_reported_in_one_line(invoke: Invoke, source: Path) -> None:
     for name in ("2026-01-11 copy.json", "20260132.json", "README.md", ".hidden"):
         (source / name).write_text("{}")
     (source / "pipz").touch()

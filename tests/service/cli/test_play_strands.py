@@ -68,7 +68,7 @@ def test_answers_that_no_cover_has_end_the_play(
     assert "No ranked cover agrees with the answers" in out
 
 
-def test_an_input_that_ends_is_told(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
+def test_an_ended_input_is_reported(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
     def end(_prompt: str) -> str:
         raise EOFError
 

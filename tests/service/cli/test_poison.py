@@ -17,10 +17,10 @@ SPEC = "pips:n=4,mix=easy,seed=4"
 
 
 @pytest.mark.long(
-    short="tests/service/cli/test_poison.py::test_a_night_tells_the_poison_of_earlier_ones_until_it_is_worked_again"
+    short="tests/service/cli/test_poison.py::test_a_night_shows_the_poison_of_earlier_ones_until_it_is_solved_again"
 )
 @pytest.mark.cluster
-def test_a_board_of_which_workers_really_die_is_told_until_it_is_worked_again(
+def test_a_board_of_which_workers_really_die_is_reported_until_it_is_solved_again(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Given a board that crashes the process that solves it, When it is counted by workers."""
@@ -57,7 +57,7 @@ def test_a_board_of_which_workers_really_die_is_told_until_it_is_worked_again(
     assert (code, report["statuses"], report["finished_before"]) == (0, {"solved": 4}, True)
 
 
-def test_a_night_tells_the_poison_of_earlier_ones_until_it_is_worked_again(
+def test_a_night_shows_the_poison_of_earlier_ones_until_it_is_solved_again(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     source = tmp_path / "source"

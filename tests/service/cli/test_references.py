@@ -82,7 +82,7 @@ def test_show_draws_each_revision_and_lists_what_changed(invoke: Invoke, tmp_pat
         assert invoke("show", *wrong, *lake)[0] == Exit.BAD_INPUT
 
 
-def test_solve_takes_references_and_the_words_that_a_board_brings(
+def test_solve_takes_references_and_the_words_of_a_board(
     invoke: Invoke, lake: str, worked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NIGHTGRID_LAKE")

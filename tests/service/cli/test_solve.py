@@ -282,7 +282,7 @@ def test_published_counts(invoke: Invoke, published: Path, date: str, expected: 
     assert (code, answer["date"], answer["count"]) == (0, date, expected)
 
 
-def test_a_wrong_solution_is_told_with_the_way_around_it(invoke: Invoke, write: Write) -> None:
+def test_a_wrong_solution_is_reported_with_the_way_around_it(invoke: Invoke, write: Write) -> None:
     wrong = {**PAIR, "solution": [[[0, 0], [1, 0]], [[1, 1], [0, 1]]]}
     code, _, err = invoke("solve", write(wrong))
     assert code == 3

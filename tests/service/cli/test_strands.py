@@ -224,7 +224,7 @@ def test_show_draws_letters_and_the_official_cover(invoke: Invoke) -> None:
         list(PUZZLE.board),
     ],
 )
-def test_game_is_told_by_what_the_file_holds(invoke: Invoke, write: Write, value: Any) -> None:
+def test_game_is_recognised_by_the_file(invoke: Invoke, write: Write, value: Any) -> None:
     code, out, _ = invoke("show", write(value), "--json")
     if code == 0:
         assert json.loads(out)["game"] == "strands"
@@ -292,7 +292,7 @@ def test_rules_are_read_by_name_and_given_to_games_that_have_them() -> None:
         read_rules(["crossing=perhaps"])
 
 
-def test_a_board_of_one_s_own_without_a_cover_says_which_rules_it_has_to_keep(
+def test_a_board_of_ones_own_without_a_cover_says_which_rules_it_has_to_keep(
     invoke: Invoke, write: Write
 ) -> None:
     board = write({"board": ["CATSAB", "DOGSAB"], "theme_words": 1}, "own.json")

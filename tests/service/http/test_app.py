@@ -26,7 +26,7 @@ def test_a_service_answers_without_a_server(tmp_path: Path) -> None:
         ]
 
 
-def test_loopback_is_told_from_other_addresses() -> None:
+def test_loopback_is_distinguished_from_other_addresses() -> None:
     here = {
         host: ServiceSettings(host=host).is_loopback
         for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "example.org")

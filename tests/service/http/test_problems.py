@@ -62,7 +62,7 @@ def test_every_error_is_a_problem_of_its_own_kind(client: TestClient, name: str)
     assert ("retry-after" in answer.headers) == (status == 503)
 
 
-def test_paths_and_methods_that_are_none_are_problems(client: TestClient) -> None:
+def test_paths_and_methods_that_are_invalid_are_problems(client: TestClient) -> None:
     for answer, status in ((client.get("/none"), 404), (client.get("/body"), 405)):
         assert answer.status_code == status
         assert answer.headers["content-type"] == PROBLEM_TYPE

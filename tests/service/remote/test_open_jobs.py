@@ -45,7 +45,7 @@ def test_open_jobs_are_found_with_those_that_have_an_answer() -> None:
         (httpx.Response(404, text="<html>"), PermanentError),
     ],
 )
-def test_other_refusals_are_told(answer: httpx.Response, error: type[Exception]) -> None:
+def test_other_refusals_are_reported(answer: httpx.Response, error: type[Exception]) -> None:
     jobs = jobs_at([answer])
     with pytest.raises(error):
         jobs.of_reference(IdReference(prefix=PUZZLE))

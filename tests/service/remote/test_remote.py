@@ -34,7 +34,7 @@ def objects(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_a_board_goes_round(served: Served, invoke: Invoke, board: str):
+def test_a_board_makes_a_round_trip(served: Served, invoke: Invoke, board: str):
     where = ("--url", served.url)
     code, out, err = invoke("submit", board, "--ask", "all", *where)
     assert (code, err) == (0, "")
@@ -63,7 +63,7 @@ def test_a_board_goes_round(served: Served, invoke: Invoke, board: str):
     ]
 
 
-def test_what_is_submitted_is_told_as_of_a_lake(
+def test_what_is_submitted_is_reported_as_of_a_lake(
     served: Served, invoke: Invoke, board: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: True)
@@ -189,7 +189,7 @@ def test_watching_ends_when_all_is_done(
     assert [line.split()[1].rstrip(",") for line in out.splitlines()] == ["queued", "done"]
 
 
-def test_rules_and_words_travel(worked: Served, invoke: Invoke, tmp_path: Path):
+def test_rules_and_words_are_sent(worked: Served, invoke: Invoke, tmp_path: Path):
     strands = tmp_path / "strands.json"
     strands.write_text(json.dumps({"board": ["STAR", "WORD"]}))
     words = tmp_path / "words.txt"
@@ -219,13 +219,13 @@ def test_rules_and_words_travel(worked: Served, invoke: Invoke, tmp_path: Path):
         (("--url", "http://127.0.0.1:9", "--lake", "x"), "--url and --lake exclude one another"),
     ],
 )
-def test_what_cannot_be_a_service(words: tuple[str, ...], told: str, invoke: Invoke):
+def test_invalid_service_urls(words: tuple[str, ...], told: str, invoke: Invoke):
     code, _, err = invoke("status", *words)
     assert code == 3
     assert told in err
 
 
-def test_a_service_that_is_away_may_be_back(invoke: Invoke):
+def test_a_service_that_is_down_may_return(invoke: Invoke):
     code, _, err = invoke("status", "--url", "http://127.0.0.1:9")
     assert code == 1
     assert err.startswith("nightgrid: the service at http://127.0.0.1:9:")
@@ -279,7 +279,7 @@ def answering(status: int, text: str) -> RemoteJobs:
         ),
     ],
 )
-def test_answers_of_other_servers(status: int, text: str, kind: type[Exception], told: str):
+def test_responses_of_other_servers(status: int, text: str, kind: type[Exception], told: str):
     with pytest.raises(kind, match=told):
         answering(status, text).ask("GET", "/v1/queue")
 

@@ -46,7 +46,7 @@ class Terminal(io.StringIO):
         ("1", "1", True, "xterm", False),
     ],
 )
-def test_who_decides(
+def test_environment_and_output_decide(
     no_color: str,
     force_color: str,
     terminal: bool,
@@ -97,7 +97,7 @@ def test_answers_and_errors_obey(
     assert (ESCAPE in out + err) is expected
 
 
-def test_a_terminal_gets_no_escape_code_where_none_is_wanted(write: Write) -> None:
+def test_a_terminal_gets_no_escape_code_if_none_is_wanted(write: Write) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "nightgrid.service.cli.app", "solve", write(PAIR)],

@@ -25,7 +25,9 @@ def test_an_outage_says_what_why_and_for_how_long(left_s: float | None, words: s
     assert sentence(outage, 100.0) == f"cannot reach {WHAT}: refused; {words}"
 
 
-def test_an_outage_is_told_at_once_and_again_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outage_is_reported_at_once_and_then_now_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     told: list[str] = []
     monkeypatch.setattr(running, "note", told.append)
     now = [1000.0]

@@ -34,7 +34,7 @@ def test_a_game_alone_is_its_newest_board(opened: Opened) -> None:
         ("/?solve=" + "0" * 32, "was submitted, or its end was forgotten"),
     ],
 )
-def test_an_address_of_nothing_is_told_once(opened: Opened, place: str, told: str) -> None:
+def test_an_address_of_nothing_is_reported_once(opened: Opened, place: str, told: str) -> None:
     page = opened(place)
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text(told)

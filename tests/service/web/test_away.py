@@ -64,7 +64,7 @@ def begun(page: Page) -> Job:
 
 
 @BESIDE
-def test_a_page_whose_service_is_away_says_so_and_goes_on_when_it_is_back(opened: Opened) -> None:
+def test_a_page_whose_service_is_down_says_so_and_continues_when_it_is_back(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     job = begun(page)
     running, queue = page.locator(".running"), page.get_by_role("region", name="Queue")
@@ -89,7 +89,7 @@ def test_a_page_whose_service_is_away_says_so_and_goes_on_when_it_is_back(opened
 
 
 @BESIDE
-def test_a_service_that_was_started_anew_takes_back_nothing_that_was_told(opened: Opened) -> None:
+def test_a_service_that_was_restarted_takes_back_nothing_that_was_told(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     job = begun(page)
     running = page.locator(".running")
@@ -120,7 +120,7 @@ def test_a_solve_that_has_begun_keeps_the_focus_and_folds_the_rules(opened: Open
 
 
 @BESIDE
-def test_what_is_left_is_told_once_a_part_has_ended(opened: Opened) -> None:
+def test_what_is_left_is_reported_once_a_part_has_ended(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     job = begun(page)
     running = page.locator(".running")
@@ -136,7 +136,7 @@ def test_what_is_left_is_told_once_a_part_has_ended(opened: Opened) -> None:
 
 
 @BESIDE
-def test_a_stream_that_falls_silent_is_asked_for_again(opened: Opened) -> None:
+def test_a_stream_that_falls_silent_is_requested_again(opened: Opened) -> None:
     page = opened("/?draw=tiles")
     took = page.evaluate(SILENT)
     assert took["asked"] == 2

@@ -126,7 +126,7 @@ def test_a_day_is_chosen_of_an_archive_that_is_pasted(opened: Opened) -> None:
         ('{"tiles": [["A1", "A1"]]}', "a feature is twice on the tile"),
     ],
 )
-def test_what_is_wrong_with_a_payload_is_said(opened: Opened, text: str, told: str) -> None:
+def test_faults_of_a_payload_are_shown(opened: Opened, text: str, told: str) -> None:
     page = opened("/?paste=")
     page.locator("#payload").fill(text)
     expect(page.locator(".told, .faults").filter(has_text=told)).to_be_visible()
@@ -163,7 +163,7 @@ def test_a_fault_of_a_region_marks_all_its_cells_and_one_of_a_domino_that_domino
 
 
 @BESIDE
-def test_what_the_service_did_not_answer_is_asked_again(opened: Opened) -> None:
+def test_what_the_service_did_not_answer_is_requested_again(opened: Opened) -> None:
     """Given a service that is away while a game is chosen, When it is back, Then it is shown."""
     page = opened("/?paste=")
     expect(page.get_by_role("region", name="Queue").get_by_text("waiting")).to_be_visible()
@@ -381,7 +381,7 @@ def told(*events: tuple[int, str, dict[str, Any]]) -> str:
 
 
 @BESIDE
-def test_progress_is_shown_and_a_lost_connection_is_made_again(opened: Opened) -> None:
+def test_progress_is_shown_and_a_lost_connection_is_restored(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     expect(count(page)).to_have_text("1")
     expect(page.locator(".stepper")).to_be_visible()
@@ -476,7 +476,7 @@ def test_the_queue_is_shown(opened: Opened) -> None:
 
 
 @BESIDE
-def test_a_key_is_asked_for_where_the_service_wants_one(opened: Opened) -> None:
+def test_a_key_is_asked_for_if_the_service_requires_one(opened: Opened) -> None:
     page = opened("/static/icon.svg")
     sent: list[str] = []
 

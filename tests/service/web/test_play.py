@@ -80,7 +80,7 @@ def test_a_board_is_played_to_its_end(opened: Opened, game: str, how: str) -> No
     expect(page.locator(".play-told")).to_have_text("Solved.")
 
 
-def test_moves_are_shared_and_a_dead_end_is_told(opened: Opened) -> None:
+def test_moves_are_shared_and_a_dead_end_is_reported(opened: Opened) -> None:
     """Given a domino that fits nowhere there, When checked, Then that is proven, and mended."""
     page = opened(f"{PLACES['pips']}&play=")
     (one, other, *_), (*_, a, b) = solution(page, "pips")[:2]
@@ -96,7 +96,7 @@ def test_moves_are_shared_and_a_dead_end_is_told(opened: Opened) -> None:
     expect(shared.locator(".play-told")).to_have_text("This is a solution.")
 
 
-def test_a_word_that_is_none_is_taken_back(opened: Opened) -> None:
+def test_a_word_that_is_invalid_is_taken_back(opened: Opened) -> None:
     page = opened(f"{PLACES['strands']}&play=")
     make(page, "strands", "click", [[0, 0], [0, 1], [0, 2], [0, 3], [0, 4]])
     expect(page.locator(".play-told")).to_contain_text("is not in the word list")

@@ -70,7 +70,7 @@ def test_a_kernel_is_valid_until_something_that_it_imports_changes(
     assert (digest("pips/layers/count.py") == before) is stays
 
 
-def test_the_mark_of_a_compiled_game_goes_with_any_of_its_sources(
+def test_the_mark_of_a_compiled_game_depends_on_all_its_sources(
     tmp_path: Path, digest: Callable[[str], str]
 ):
     solvers = tmp_path / "nightgrid" / "solvers"
@@ -102,7 +102,7 @@ def test_a_second_copy_of_the_source_compiles_nothing(tmp_path: Path):
     assert hits_and_misses(tmp_path / "second") == "1 0"
 
 
-def test_a_full_cache_folder_costs_the_file_alone_and_is_told_once(
+def test_a_full_cache_folder_loses_only_the_file_and_warns_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def full(*_: object) -> None:

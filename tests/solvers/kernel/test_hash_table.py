@@ -109,7 +109,7 @@ def test_rows_get_the_numbers_that_a_dictionary_gives(width, data):
     keys=st.lists(st.lists(words, max_size=5), min_size=1, max_size=60),
     alike=st.booleans(),
 )
-def test_keys_of_any_form_are_told_apart_even_if_all_hashes_are_alike(keys, alike):
+def test_keys_of_any_form_are_distinguished_even_if_all_hashes_are_alike(keys, alike):
     bits = 7
     index = np.full(1 << bits, EMPTY)
     pool = np.zeros(5 * len(keys), np.uint64)

@@ -54,12 +54,12 @@ def test_a_chain_is_refused_when_it_is_too_long_or_complete_too_early():
         check_chain(Puzzle(sides=("AB", "CD")), Rules(), chain("ACQ"))
 
 
-def test_a_letter_that_stands_twice_is_drawn_twice():
+def test_a_letter_that_occurs_twice_is_drawn_twice():
     board = Puzzle(sides=("AAB", "AC"), dictionary=("ACBAA",))
     assert strokes(board, chain("ACBAA")) == [(0, 0), (1, 1), (0, 2), (1, 0), (0, 1)]
 
 
-def test_chains_travel_as_json():
+def test_chains_survive_json():
     found = chain("BDA", "ACF")
     assert chain_to_json(found) == {"words": ["BDA", "ACF"], "letters": 5}
     assert chain_from_json(chain_to_json(found)) == found
@@ -70,7 +70,7 @@ def test_chains_travel_as_json():
         chain_from_json({"words": ["BDA"], "probability": 1.5})
 
 
-def test_columns_bring_boards_back_with_their_dictionaries():
+def test_columns_restore_boards_with_their_dictionaries():
     boards = [BOARD, Puzzle(sides=("É𐎀", "C")), Puzzle(sides=tuple("ABCDE"), dictionary=WORDS)]
     arrays = to_arrays(boards)
     words = {board.dictionary_id: board.dictionary for board in boards}

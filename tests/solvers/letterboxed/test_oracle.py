@@ -58,7 +58,7 @@ def test_chains_of_few_words_are_those_of_the_definition(puzzle: Puzzle):
 
 @FEW
 @given(ANY_BOARD, st.sampled_from([WORDS_MAX, "fewest-words", "fewest-letters"]), st.data())
-def test_of_chains_of_as_many_words_the_least_doubted_come_first(
+def test_chains_of_equally_many_words_are_sorted_by_doubt(
     puzzle: Puzzle, chains: Chains, data: st.DataObject
 ):
     doubts = {word: data.draw(st.integers(0, 80)) for word in puzzle.dictionary}
@@ -125,7 +125,7 @@ def test_chains_that_are_found_can_be_checked_and_drawn(puzzle: Puzzle):
 
 @FEW
 @given(ANY_BOARD, st.sampled_from(["fewest-words", "fewest-letters"]), st.integers(0, 2**32))
-def test_neither_order_nor_direction_plays_a_role(puzzle: Puzzle, chains: Chains, seed: int):
+def test_neither_order_nor_direction_matters(puzzle: Puzzle, chains: Chains, seed: int):
     rnd = random.Random(seed)
     game = game_of(chains)
     expected = game.solve(puzzle, COUNT)

@@ -45,7 +45,7 @@ def highest(words: list[tuple[str, int]]) -> dict[str, int]:
 
 
 @given(WORDS)
-def test_words_stand_sorted_and_once_with_their_highest_frequency(words):
+def test_words_are_sorted_and_distinct_with_their_highest_frequency(words):
     lexicon = compile_lexicon(words)
     best = highest(words)
     assert words_of(lexicon) == sorted(best)
@@ -63,7 +63,7 @@ def test_find_agrees_with_a_set_of_words(words, asked):
 
 
 @given(WORDS, st.randoms(use_true_random=False))
-def test_equal_words_give_one_id_and_equal_arrays_in_whatever_order_they_come(words, random):
+def test_equal_words_give_one_id_and_equal_arrays_in_any_order(words, random):
     again = words * 2
     random.shuffle(again)
     one, other = compile_lexicon(words), compile_lexicon(again)
@@ -73,7 +73,7 @@ def test_equal_words_give_one_id_and_equal_arrays_in_whatever_order_they_come(wo
 
 
 @given(WORDS)
-def test_the_canonical_text_is_what_names_a_lexicon_and_gives_it_back(words):
+def test_the_canonical_text_identifies_and_restores_a_lexicon(words):
     lexicon = compile_lexicon(words)
     text = text_of(lexicon)
     assert digest_of(text) == lexicon.lexicon_id
@@ -95,7 +95,7 @@ def phrases_of(lexicon: Lexicon) -> dict[tuple[str, str], int]:
 
 
 @given(PHRASES)
-def test_phrases_of_known_words_stand_by_first_word_with_their_highest_frequency(phrases):
+def test_phrases_of_known_words_are_sorted_with_their_highest_frequency(phrases):
     lexicon = compile_lexicon(SHORT_WORDS, phrases)
     known = {word for word, _ in SHORT_WORDS}
     wanted: dict[tuple[str, str], int] = {}
@@ -152,7 +152,7 @@ def test_a_lexicon_of_all_letters_that_fit_is_compiled_and_one_more_is_refused()
         ([("A", CENTIZIPF_MAX + 1)], "'A' has 32768 centizipf; expected 0 to 32767"),
     ],
 )
-def test_what_is_no_lexicon_is_refused_in_one_sentence(words, message):
+def test_what_is_not_a_lexicon_is_refused_in_one_sentence(words, message):
     with pytest.raises(PermanentError) as caught:
         compile_lexicon(words)
     assert str(caught.value) == message

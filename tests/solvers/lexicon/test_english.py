@@ -60,7 +60,7 @@ def test_frequencies_are_those_of_wordfreq_exactly(english):
         assert centizipf(english, word.upper()) == round(100 * wordfreq.zipf_frequency(word, "en"))
 
 
-def test_spellings_that_fall_together_have_the_frequency_of_the_most_frequent(english):
+def test_equal_spellings_have_the_highest_frequency(english):
     import wordfreq
 
     assert centizipf(english, "ITS") == round(100 * wordfreq.zipf_frequency("it's", "en"))
@@ -68,7 +68,7 @@ def test_spellings_that_fall_together_have_the_frequency_of_the_most_frequent(en
     assert english.find("SMORGASBORD") >= 0
 
 
-def test_fragments_of_one_and_two_letters_are_no_words(english):
+def test_fragments_of_one_and_two_letters_are_not_words(english):
     sizes = np.diff(english.offsets)
     short = {english.word(int(index)).lower() for index in np.flatnonzero(sizes <= 2)}
     assert short == ONE_LETTER | TWO_LETTERS
@@ -113,7 +113,7 @@ def test_without_frequencies_every_word_is_a_part_and_costs_nothing():
     assert component_costs(lexicon, 300).tolist() == [0, 0]
 
 
-def test_a_word_of_unknown_frequency_is_no_part_however_long():
+def test_a_word_of_unknown_frequency_is_not_a_part_however_long():
     lexicon = compile_lexicon([("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0), ("QUIZ", 950)])
     assert component_costs(lexicon, 300).tolist() == [NO_COMPONENT, 0]
 

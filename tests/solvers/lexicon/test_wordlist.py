@@ -25,7 +25,7 @@ def test_one_word_a_line_in_any_case_without_frequencies():
     assert not compile_lexicon(pairs).has_frequencies
 
 
-def test_a_byte_order_mark_crlf_comments_and_blank_lines_are_passed_over():
+def test_a_byte_order_mark_crlf_comments_and_blank_lines_are_skipped():
     text = "\ufeff# my words\r\n\r\napple\r\n  \n   # more\n\tbanana  \n"
     assert words(text) == ["APPLE", "BANANA"]
 
@@ -69,7 +69,7 @@ def test_the_rarest_counted_word_is_more_frequent_than_an_unknown_one():
     assert pairs["RARE"] == 1 > pairs["UNKNOWN"]
 
 
-def test_the_unit_of_counts_plays_no_role():
+def test_the_unit_of_counts_does_not_matter():
     once = read_word_list(b"a 1\nb 20\nc 300\n", "x")
     assert read_word_list(b"a 7\nb 140\nc 2100\n", "x") == once
 

@@ -150,7 +150,7 @@ def test_the_first_of_a_loose_board_is_found_where_counting_it_runs_out(
     assert len(outcome.solutions) == 1
 
 
-def test_what_a_solve_cost_is_told(pips: Game[Any, Any], medium: Puzzle) -> None:
+def test_what_a_solve_cost_is_reported(pips: Game[Any, Any], medium: Puzzle) -> None:
     cost = pips.solve(medium, COUNT).statistics
     assert cost.states > 1000
     assert cost.nodes > cost.states

@@ -157,7 +157,7 @@ def test_the_sizes_above_straddle_the_largest_count_and_128_bits() -> None:
 
 
 @pytest.mark.parametrize("end", ["impossible", "single"])
-def test_a_huge_loose_part_beside_a_tight_one_never_wraps(pips: Game[Any, Any], end: str) -> None:
+def test_a_huge_loose_part_next_to_a_tight_one_never_wraps(pips: Game[Any, Any], end: str) -> None:
     size = 60
     dominoes = [[(0, 1), (2, 3), (4, 5)][i % 3] for i in range(size)] + [(9, 9)]
     loose, tile = rectangle(2, size), [(5, 0), (5, 1)]

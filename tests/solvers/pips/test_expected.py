@@ -35,7 +35,7 @@ def test_it_is_in_proportion_to_the_states(dominoes):
         assert states / FACTOR < expected_s(board) / 1e-6 < states * FACTOR
 
 
-def test_only_counts_by_layers_are_looked_at_closely():
+def test_only_counts_by_layers_are_estimated_closely():
     board = loose_board(10, 3)
     assert expected_s(board, Ask(kind="first")) is expected_s(board, Ask(kind="all")) is None
     cells = [(0, column) for column in range(1200)]

@@ -48,7 +48,7 @@ def strip(pips, cells):
     )
 
 
-def test_the_seconds_of_a_stream_are_looked_at_in_every_call(pips):
+def test_the_seconds_of_a_stream_are_checked_in_every_call(pips):
     stream = pips.stream(strip(pips, 40), Ask(kind="all"), None, Budget(seconds=0.02))
     begun = time.monotonic()
     found = sum(1 for _ in stream)

@@ -86,7 +86,7 @@ def test_a_large_board_counts_as_many_solutions_as_it_lists(pips: Game[Any, Any]
         check_solution(puzzle, solution)
 
 
-def test_a_hundred_different_dominoes_are_told_apart(pips: Game[Any, Any]) -> None:
+def test_a_hundred_different_dominoes_are_distinguished(pips: Game[Any, Any]) -> None:
     tiles = bricks(10, 20)
     dominoes = [(i, i + 100) for i in range(len(tiles))]
     regions: list[tuple[str, int | None, list[Cell]]] = []

@@ -108,7 +108,7 @@ def test_parts_of_all_joined_are_the_stream_of_the_whole(
 
 
 @pytest.mark.parametrize("into", [1, 2, 3, 7, 16, 20, 100, 1000])
-def test_a_board_with_many_tilings_splits_into_about_as_many_parts_as_wanted(
+def test_a_board_with_many_tilings_splits_into_about_as_many_parts_as_requested(
     pips: Game[Any, Any], into: int
 ) -> None:
     puzzle = puzzle_of(unconstrained(rectangle(4, 6), [(0, 1), (1, 2), (2, 3)] * 4))
@@ -157,7 +157,7 @@ def test_a_part_over_budget_makes_the_count_over_budget(pips: Game[Any, Any]) ->
     assert merged.reason
 
 
-def test_what_parts_cost_adds_up(pips: Game[Any, Any]) -> None:
+def test_costs_of_parts_add_up(pips: Game[Any, Any]) -> None:
     puzzle = puzzle_of(unconstrained(rectangle(4, 5), [(0, 1), (1, 2)] * 5))
     outcomes = [pips.solve(puzzle, COUNT, part) for part in parts_of(pips, puzzle, COUNT, None, 4)]
     merged = pips.merge(puzzle, COUNT, outcomes).statistics

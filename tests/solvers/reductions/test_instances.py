@@ -85,12 +85,12 @@ def test_assignments_are_those_that_trying_all_finds() -> None:
         ("p cnf x 1\n1 2 3 0", "line 1 has 'x'; expected a whole number"),
     ],
 )
-def test_text_that_is_no_positive_formula_is_refused(text: str, says: str) -> None:
+def test_text_that_is_not_a_positive_formula_is_refused(text: str, says: str) -> None:
     with pytest.raises(PermanentError, match=says.replace("(", r"\(")):
         read_formula(text)
 
 
-def test_clauses_may_run_over_lines_and_comments_are_passed_over() -> None:
+def test_clauses_may_run_over_lines_and_comments_are_skipped() -> None:
     text = "c by hand\np cnf 4 2\n1 2\n3 0 4\nc here\n2 1 0\n%\n0\n"
     formula = read_formula(text)
     assert formula == Formula(variables=4, clauses=((0, 1, 2), (0, 1, 3)))
@@ -181,12 +181,12 @@ def test_legs_at_a_variable_do_not_cross() -> None:
         (read_flow_free, "...", "no terminals"),
     ],
 )
-def test_text_that_is_no_instance_is_refused(read, text: str, says: str) -> None:
+def test_text_that_is_not_an_instance_is_refused(read, text: str, says: str) -> None:
     with pytest.raises(PermanentError, match=says):
         read(text)
 
 
-def test_certificates_that_are_none_are_refused() -> None:
+def test_certificates_that_are_invalid_are_refused() -> None:
     formula = Formula(variables=3, clauses=((0, 1, 2),))
     with pytest.raises(PermanentError, match=r"clause 1 \(1 2 3\) has 2 true variables"):
         check_assignment(formula, (True, True, False), exactly_one)
@@ -196,7 +196,7 @@ def test_certificates_that_are_none_are_refused() -> None:
         check_subset(SubsetSum(numbers=(1, 2), target=4), (0, 1))
 
 
-def test_letters_are_all_different_and_stand_on_boards_as_they_are() -> None:
+def test_letters_are_distinct_and_valid_on_boards() -> None:
     letters = distinct_letters(12_000)
     assert letters.startswith("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     assert len(set(letters)) == len(letters)

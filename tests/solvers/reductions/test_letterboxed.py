@@ -143,7 +143,7 @@ def collects(puzzle: Puzzle, chain: Chain) -> bool:
     return False
 
 
-def test_one_side_more_has_the_same_chains_between_the_new_words() -> None:
+def test_another_side_keeps_the_chains_between_the_new_words() -> None:
     seen = Counter[bool]()
     for instance in random_boards():
         reduced = more_sides.reduce(instance)

@@ -213,7 +213,7 @@ def test_too_many_walks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         find_wide_pieces(Puzzle(board=("ABABAB", "BABABA") * 8), FREE, lexicon)
 
 
-def test_a_large_board_with_more_sets_of_words_than_the_sweep_holds_goes_on() -> None:
+def test_a_large_board_with_more_sets_of_words_than_the_sweep_holds_continues() -> None:
     rules = replace(FREE, crossing=False, repeats=False)
     words = ["".join(w) for n in (2, 3) for w in itertools.product("ABC", repeat=n)]
     game = StrandsGame(rules, compile_lexicon([(w, 300) for w in words]))

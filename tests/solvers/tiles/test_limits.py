@@ -93,13 +93,13 @@ def test_a_wrong_board_names_its_rule_and_place(value: object, rule: str, place:
         (Walk(tiles=(0, 1, 2, 0), teleports=(2, 1)), "yes", "expected to ascend"),
     ],
 )
-def test_a_wrong_walk_is_told_what_is_wrong(walk: Walk, rules: str, wrong: str) -> None:
+def test_a_wrong_walk_is_refused_with_the_reason(walk: Walk, rules: str, wrong: str) -> None:
     with pytest.raises(PermanentError, match=wrong):
         check_walk(PAIR, walk, Rules.parse(f"teleports={rules}"))
     check_walk(PAIR, Walk(tiles=(0, 1, 2, 0)), Rules(teleports="no"))
 
 
-def test_what_is_not_asked_of_tiles_is_refused_in_one_sentence() -> None:
+def test_unsupported_asks_are_refused_in_one_sentence() -> None:
     for text in ("count", "all", "all(3)", "best(2)"):
         with pytest.raises(PermanentError, match=re.escape(text)):
             YES.solve(PAIR, Ask.parse(text))
@@ -170,7 +170,7 @@ def test_a_board_too_large_to_search_has_honest_bounds() -> None:
     assert YES.solve(puzzle, FIRST).status is Status.SOLVED
 
 
-def test_a_budget_that_runs_out_names_what_is_known() -> None:
+def test_a_spent_budget_reports_bounds() -> None:
     puzzle = generate(Form(layers=6, shapes_min=6, shapes_max=6), 1)
     outcome = YES.solve(puzzle, BEST, None, Budget(nodes=300))
     assert outcome.status is Status.OVER_BUDGET
@@ -187,7 +187,7 @@ def test_a_budget_that_runs_out_names_what_is_known() -> None:
     assert quick.reason == Reason(code=ReasonCode.SECONDS)
 
 
-def test_what_parts_know_is_joined_to_what_the_whole_knows() -> None:
+def test_bounds_of_parts_are_combined() -> None:
     spent = "the budget of seconds ran out; at least"
 
     def over(at_least: int | None, at_most: int | None = None) -> Outcome[Walk]:

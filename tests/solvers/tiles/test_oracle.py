@@ -159,7 +159,7 @@ def test_a_combo_needs_no_more_moves_than_any_walk(puzzle: Puzzle) -> None:
     assert GAMES["forced"].solve(puzzle, BEST).value == GAMES["yes"].solve(puzzle, BEST).value
 
 
-def test_solutions_survive_the_wire() -> None:
+def test_solutions_survive_json() -> None:
     puzzle = Puzzle(tiles=(("A", "B"), ("A",), ("B",), ("C",), ("C",)))
     game = GAMES["yes"]
     (walk,) = game.solve(puzzle, FIRST).solutions

@@ -140,5 +140,5 @@ def test_every_task_and_queue_is_on_the_page():
         assert f"`{name}`" in PAGE
 
 
-def test_the_demand_is_on_the_page_as_it_is_told():
+def test_the_demand_is_on_the_page_as_it_is_reported():
     assert list(example("chunks_waiting")) == [field.name for field in fields(Demand)]

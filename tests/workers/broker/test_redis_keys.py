@@ -28,7 +28,7 @@ def test_keys_begin_with_the_prefix_and_the_id_whatever_the_lakes_place(tmp_path
     assert current_id(settings) is None
 
 
-def test_who_only_looks_writes_nothing_and_sees_nothing(tmp_path: Path) -> None:
+def test_readers_write_nothing_and_see_nothing(tmp_path: Path) -> None:
     old = of(tmp_path)
     looked = key_prefix(old)
     assert list(tmp_path.iterdir()) == []
@@ -37,7 +37,7 @@ def test_who_only_looks_writes_nothing_and_sees_nothing(tmp_path: Path) -> None:
     assert key_prefix(old) != looked, "no process sends to the keys of a lake without an id"
 
 
-def test_who_sends_gives_an_old_lake_its_id(tmp_path: Path) -> None:
+def test_senders_write_the_id_of_an_old_lake(tmp_path: Path) -> None:
     settings = of(tmp_path / "one")
     client_app(settings)
     assert current_id(settings) is not None
@@ -52,7 +52,7 @@ def test_another_lake_in_the_same_place_has_other_keys(tmp_path: Path) -> None:
     assert first not in key_prefix(settings)
 
 
-def test_a_damaged_id_stops_who_comes_and_not_who_knows_it(tmp_path: Path) -> None:
+def test_a_damaged_id_stops_only_new_processes(tmp_path: Path) -> None:
     known, unknown = of(tmp_path / "known"), of(tmp_path / "unknown")
     before = make_lake_id(known)
     for settings in (known, unknown):

@@ -222,7 +222,7 @@ def test_every_client_reaches_a_server_whose_authority_is_named(
 
 
 @pytest.mark.parametrize("case", ["unknown authority", "another authority", "another name"])
-def test_a_server_that_is_not_to_be_trusted_is_refused_before_it_hears_a_password(
+def test_an_untrusted_server_is_refused_before_it_gets_a_password(
     case: str,
     tmp_path: Path,
     open_proxy: Callable[[ssl.SSLContext | None], Proxy],
@@ -255,7 +255,7 @@ def test_a_server_that_is_not_to_be_trusted_is_refused_before_it_hears_a_passwor
     assert proxy.passed == 0, "a client went on with a server that is not to be trusted"
 
 
-def test_a_server_without_tls_is_told_from_one_that_is_away(
+def test_a_server_without_tls_is_distinguished_from_a_dead_one(
     tmp_path: Path, open_proxy: Callable[[ssl.SSLContext | None], Proxy], authority: Authority
 ) -> None:
     plain = open_proxy(None)

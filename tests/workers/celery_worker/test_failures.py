@@ -37,7 +37,7 @@ def test_a_worker_that_cannot_work_hands_back_and_is_named_and_pauses(told, faul
     assert told.pauses == [tasks.SETTINGS.tuning.refusal_pause_seconds]
 
 
-def test_work_that_raises_has_failed(told):
+def test_work_that_raises_fails(told):
     sender = SimpleNamespace(name=WORK_CHUNK)
     tasks._report_failure(sender, ValueError("no"), [vars_of(REF), "driver"])
     assert (told.events, told.refusals, told.pauses) == (["failed"], [], [])
@@ -47,6 +47,6 @@ def vars_of(ref):
     return {"run_id": ref.run_id, "segment": ref.segment, "chunk": ref.chunk}
 
 
-def test_no_task_tries_again_by_itself_what_its_worker_cannot_work():
+def test_tasks_do_not_retry_what_their_worker_refuses():
     """Given a fault of the worker, Then Celery sends no message of its own: another may take it."""
     assert set(tasks.NightgridTask.dont_autoretry_for) == {RefusalError, NoRoomError}

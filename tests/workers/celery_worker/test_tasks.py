@@ -53,7 +53,7 @@ def test_ids_go_from_the_night_through_the_message_into_the_log_of_a_worker(
         assert {"task_id", "worker", "retries", "game", "seconds"} <= line.keys()
 
 
-def test_the_keeper_tells_when_it_looked_last(lake, settings, monkeypatch):
+def test_the_keeper_exports_its_last_pass(lake, settings, monkeypatch):
     stop = threading.Event()
     monkeypatch.setattr(Keeper, "turn", lambda *_: stop.set())
     Keeper(lake, settings).run(stop)

@@ -182,7 +182,7 @@ def test_a_worker_notes_that_it_begins_and_takes_the_note_back_when_it_is_told_t
     assert not lake.exists(ref.result_path)
 
 
-def test_the_first_of_two_executions_of_a_chunk_is_the_one_that_stands(lake, settings, monkeypatch):
+def test_the_first_of_two_executions_of_a_chunk_counts(lake, settings, monkeypatch):
     (ref,) = open_run(lake, plan(lake, toy.boards(5))).chunks()
     solve = toy.TOY.solve_batch
 
@@ -246,7 +246,7 @@ def many_open_files(lake, ref, monkeypatch):
         (read_only, "read-only file system"),
     ],
 )
-def test_what_is_wrong_around_a_worker_is_refused_and_is_no_fault_of_the_boards(
+def test_what_is_wrong_around_a_worker_is_refused_and_is_not_a_fault_of_the_boards(
     lake, settings, monkeypatch, disturb, reason
 ):
     run_id = plan(lake, toy.boards(20))

@@ -30,7 +30,7 @@ def test_a_job_finds_its_tables_again_as_good_as_new():
     assert (len(count.rows), count.statistics.states) == (0, 0)
 
 
-def test_nobody_has_tables_that_are_in_use():
+def test_tables_in_use_are_not_shared():
     keep_tables(KEY, used())
     assert take_tables(KEY, Budget()) is not None
     assert take_tables(KEY, Budget()) is None

@@ -69,7 +69,7 @@ def parts_of(lake, run_id):
     return lake.read_table(f"runs/run={run_id}/parts", PARTS).to_pylist()
 
 
-def test_a_count_over_budget_goes_on_by_stages_and_is_what_it_would_be_whole(kept_files, tmp_path):
+def test_a_count_over_budget_continues_by_stages_with_the_same_result(kept_files, tmp_path):
     lake, run_id = count_in(tmp_path, layered(3, 5))
     for number in (3, 5):
         row = row_of(lake, run_id, number)
@@ -150,7 +150,7 @@ def test_a_driver_that_dies_anywhere_leaves_the_same_row(tmp_path, undisturbed):
     assert result_rows(lake, run_id) == undisturbed
 
 
-def test_chunks_of_a_stage_that_are_worked_twice_count_once(tmp_path, undisturbed):
+def test_chunks_of_a_stage_that_are_solved_twice_count_once(tmp_path, undisturbed):
     def twice(outbox, ref):
         solve_chunk(outbox._lake, ref, outbox._settings, "one")
         once = frontier_bytes(outbox._lake, ref)
@@ -192,14 +192,14 @@ def empty(path):
             pytest.param(
                 harm,
                 marks=pytest.mark.long(
-                    short="tests/workers/chunks/test_stages.py::test_states_that_are_missing_or_damaged_are_made_again"
+                    short="tests/workers/chunks/test_stages.py::test_states_that_are_missing_or_damaged_are_rebuilt"
                 ),
             )
             for harm in (Path.unlink, blank, flip, empty)
         ),
     ],
 )
-def test_states_that_are_missing_or_damaged_are_made_again(tmp_path, undisturbed, harm):
+def test_states_that_are_missing_or_damaged_are_rebuilt(tmp_path, undisturbed, harm):
     harmed = set()
 
     def spoil(outbox, ref):
@@ -232,7 +232,7 @@ def test_a_first_part_whose_time_was_up_is_halved_and_counts_once(tmp_path, monk
     assert (row["status"], row["count"]) == ("solved", toy_layers.walks(2))
 
 
-def test_halves_of_a_part_that_goes_on_by_itself_meet_in_one_layer(tmp_path, monkeypatch):
+def test_halves_of_a_part_that_continues_by_itself_meet_in_one_layer(tmp_path, monkeypatch):
     widths = (2, 4, 8, 8, 4, 8, 16, 32, 32, 1)
 
     def children(number, layer, place):

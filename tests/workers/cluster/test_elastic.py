@@ -66,7 +66,7 @@ def look(outbox):
     outbox.look()
 
 
-def test_a_worker_that_died_is_told_from_one_that_left(server, outbox):
+def test_a_worker_that_died_differs_from_one_that_left(server, outbox):
     settings, client = server
     record_exit(client, settings, "died", DEAD)
     record_exit(client, settings, "left", LEFT)
@@ -86,7 +86,7 @@ def test_a_worker_that_is_silent_is_gone_after_some_intervals(server, outbox):
 
 
 @pytest.mark.parametrize("queue", [BATCH, INTERACTIVE])
-def test_where_a_message_is(server, outbox, queue):
+def test_messages_are_located(server, outbox, queue):
     settings, client = server
     waits, lost, taken = (chunk(number) for number in (2, 3, 4))
     look(outbox)
@@ -130,7 +130,7 @@ def test_the_window_grows_with_the_workers_that_join_and_shrinks_when_they_leave
     assert outbox.window("batch") == settings.window
 
 
-def test_demand_is_what_drivers_still_want_done(server, outbox):
+def test_demand_is_the_work_left_to_drivers(server, outbox):
     settings, client = server
     assert demand(client, settings).chunks_waiting == 0
     outbox.send(chunk(0), BATCH)
@@ -147,7 +147,7 @@ def message(run_id, chunk, queue):
     return json.dumps([{"headers": {"about": about}}, queue, queue])
 
 
-def test_a_run_tells_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
+def test_a_run_publishes_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
     # Whatever the lake has learnt from other tests.
     monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MAX_ROWS", 20)
     slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 
 @pytest.mark.cluster
-def test_the_server_survives_kill_with_what_it_was_told(tmp_path):
+def test_the_server_keeps_its_data_after_a_kill(tmp_path):
     settings = quick_settings(tmp_path)
     with local_cluster(settings, roles=("server",)), closing(connect(settings)) as client:
         assert client.config_get("appendonly", "maxmemory-policy", "port") == {
@@ -82,7 +82,7 @@ def test_a_cluster_that_cannot_start_says_why_and_leaves_nothing(tmp_path):
 
 
 @pytest.mark.cluster
-def test_a_configured_server_that_stays_away_is_named_without_its_password(tmp_path):
+def test_a_dead_configured_server_is_named_without_its_password(tmp_path):
     settings = quick_settings(
         tmp_path, redis_url="redis://user:secret@127.0.0.1:1/0", broker_patience_seconds=0.5
     )
@@ -124,7 +124,7 @@ def other_server(path, *options):
 
 
 @pytest.mark.cluster
-def test_a_server_that_refuses_the_login_is_told_from_one_that_is_away(tmp_path):
+def test_a_server_that_refuses_the_login_is_distinguished_from_a_dead_one(tmp_path):
     path = tmp_path / "other.sock"
     urls = {word: f"unix://{word}{path}" for word in ("", ":wrong@", ":secret@")}
     asked = {word: quick_settings(tmp_path, redis_url=url) for word, url in urls.items()}

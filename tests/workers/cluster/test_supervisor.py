@@ -123,7 +123,7 @@ def test_a_second_supervisor_shares_the_folder_and_takes_the_place_of_the_first(
     assert not server.is_up(settings)
 
 
-def test_work_in_hand_is_not_failed_by_workers_whose_owner_has_ended(settings):
+def test_work_in_progress_does_not_fail_when_the_owner_of_workers_ends(settings):
     with local_cluster(settings, roles=(SERVER,)), closing(connect(settings)) as client:
         with local_cluster(settings, roles=(SERVER, BATCH)):
             wait_for(lambda: living_workers(client, settings))
@@ -141,7 +141,7 @@ def test_a_supervisor_on_standby_starts_nothing_until_the_other_ends(settings):
             wait_for(lambda: server.is_up(settings))
 
 
-def test_a_process_with_a_folder_of_its_own_joins_the_server_beside_the_lake(settings, tmp_path):
+def test_a_process_with_a_folder_of_its_own_joins_the_server_next_to_the_lake(settings, tmp_path):
     own = settings.model_copy(update={"var_dir": tmp_path / "own"})
     assert server.joined(own) is own, "no server runs"
     with local_cluster(settings, roles=(SERVER,)):

@@ -34,7 +34,7 @@ AS_A_WORKER = pytest.mark.long(
     short="tests/workers/cluster/test_survival.py::test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run"
 )
 AS_A_PROCESS = pytest.mark.long(
-    short="tests/workers/cluster/test_survival.py::test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other"
+    short="tests/workers/cluster/test_survival.py::test_a_board_that_kills_its_worker_becomes_poison_and_harms_no_other"
 )
 
 
@@ -113,7 +113,7 @@ def test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run(
     ],
     ids=["its process", "its whole worker"],
 )
-def test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other(
+def test_a_board_that_kills_its_worker_becomes_poison_and_harms_no_other(
     cluster, cluster_lake, start, behaviour, boards
 ):
     run_id = plan(cluster_lake, toy.boards(boards, {start + 1: behaviour}, start=start))
@@ -127,7 +127,7 @@ def test_a_board_that_kills_whoever_works_it_becomes_poison_and_harms_no_other(
 
 
 @pytest.mark.long(reason="it starts two clusters, whose ends and whose work it waits for")
-def test_a_killed_driver_leaves_no_process_behind_and_others_go_on(tmp_path):
+def test_a_killed_driver_leaves_no_process_behind_and_others_continue(tmp_path):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     boards = slow_boards(300, 0)

@@ -143,7 +143,7 @@ def test_what_came_back_split_is_sent_before_what_the_planner_has_added():
 @pytest.mark.parametrize(
     "way", [("send", "requeue"), ("send", "fail"), ("send", "land", "requeue")]
 )
-def test_a_chunk_that_is_worked_again_is_sent_before_all_others(way):
+def test_a_chunk_that_is_solved_again_is_sent_before_all_others(way):
     table = ChunkTable(RUN)
     table.add(segment(0, rows=(1, 1, 1)), {})
     for transition in way:
@@ -165,7 +165,7 @@ def test_the_attempts_that_the_lake_knows_name_the_next_flight():
     assert (ref.segment, ref.chunk, ref.attempt) == (1, 0, 1)
 
 
-def test_a_chunk_knows_how_many_of_its_rows_do_not_go_on_elsewhere():
+def test_a_chunk_knows_how_many_of_its_rows_do_not_continue_elsewhere():
     table = table_in(State.DONE)
     table.add(segment(1, "split", (1,), [(0, 0)]), {}, [((0, 0), pa.array([3]))])
     assert table[0, 0].rows_left == 2

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 
 AS_TRUNCATED = pytest.mark.long(
-    short="tests/workers/driver/test_damage.py::test_harm_to_files_of_an_interrupted_run_changes_no_answer"
+    short="tests/workers/driver/test_damage.py::test_damaged_files_of_an_interrupted_run_change_no_answer"
 )
 
 
@@ -59,7 +59,7 @@ def interrupted(lake, settings, boards, chunks=7):
     ],
 )
 @pytest.mark.parametrize("names", [("parts",), ("started",)])
-def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
+def test_damaged_files_of_an_interrupted_run_change_no_answer(
     lake, settings, boards, undisturbed, kind, names
 ):
     """Given a run with a part of its chunks done, When files of it come to harm, Then it ends."""
@@ -78,7 +78,7 @@ def test_harm_to_files_of_an_interrupted_run_changes_no_answer(
 
 
 @pytest.mark.parametrize("kind", ["unlink", "truncate", "another chunk"])
-def test_harm_to_chunk_results_that_were_read_is_noticed_at_the_end(
+def test_damaged_chunk_results_that_were_read_are_noticed_at_the_end(
     lake, settings, boards, undisturbed, kind, monkeypatch
 ):
     """Given a run whose every chunk was read, When results are harmed, Then they are made again."""

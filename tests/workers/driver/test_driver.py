@@ -150,7 +150,7 @@ def test_a_part_that_is_not_divided_again_leaves_its_job_over_budget(tmp_path, d
     assert "budget" in row["reason"]
 
 
-def test_once_a_part_is_over_budget_for_good_its_siblings_are_not_worked(tmp_path, kept_files):
+def test_once_a_part_is_over_budget_for_good_its_siblings_are_not_solved(tmp_path, kept_files):
     settings = quick_settings(tmp_path, split_depth_max=1)
     lake = Lake.open(settings.lake)
     summary = run_inline(lake, settings, toy.boards(1, {0: toy.LARGE}))
@@ -205,7 +205,7 @@ def test_a_new_driver_does_only_the_rest(lake, settings, tmp_path):
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_new_driver_goes_on_where_parts_came_back_split(lake, settings, tmp_path):
+def test_a_new_driver_continues_where_parts_came_back_split(lake, settings, tmp_path):
     boards = toy.boards(60, dict.fromkeys((3, 17, 40), toy.LARGE))
     expected = undisturbed_rows(tmp_path, boards)
     run_id = plan(lake, boards)
@@ -234,7 +234,7 @@ def test_a_driver_that_dies_while_it_grows_the_manifest_loses_nothing(
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_chunks_worked_twice_count_once(lake, settings, tmp_path):
+def test_chunks_solved_twice_count_once(lake, settings, tmp_path):
     boards = toy.boards(100, {3: toy.LARGE, 4: toy.UNSOLVABLE})
     run_id = plan(lake, boards)
     for ref in pending_chunks(lake, open_run(lake, run_id)):
@@ -272,7 +272,7 @@ def test_a_chunk_of_many_rows_is_halved_until_what_kills_is_alone(lake, settings
     assert summary.failures == HALVED_AFTER * 4 + settings.attempts_max
 
 
-def test_a_chunk_whose_process_died_with_the_driver_goes_on_at_once(lake, settings, tmp_path):
+def test_a_chunk_whose_process_died_with_the_driver_continues_at_once(lake, settings, tmp_path):
     boards = toy.boards(200)
     run_id = plan(lake, boards)
     for _ in range(2):
@@ -295,7 +295,7 @@ class StoppedWorkersOutbox(InlineOutbox):
 
 
 @pytest.mark.parametrize("stops", [("stopped",), ("killed",), ("killed", "stopped")])
-def test_a_run_that_was_stopped_twice_goes_on_within_a_few_looks(lake, settings, tmp_path, stops):
+def test_a_run_that_was_stopped_twice_continues_within_a_few_looks(lake, settings, tmp_path, stops):
     """Given chunks that workers had begun when a run was stopped, Then a resume waits for none."""
     boards = toy.boards(200)
     run_id = plan(lake, boards)
@@ -332,7 +332,7 @@ def test_a_row_whose_process_dies_over_and_over_is_poison(tmp_path):
 
 
 @pytest.mark.parametrize("step", ["halve", "_poison"])
-def test_what_follows_of_a_failure_is_done_again_where_the_lake_fails_it(
+def test_consequences_of_a_failure_are_repeated_if_the_lake_fails(
     lake, settings, monkeypatch, step
 ):
     run_id = plan(lake, toy.boards(10, {2: toy.RAISE}))
@@ -386,7 +386,7 @@ def test_a_lake_that_fails_stops_the_run_and_poisons_nothing(tmp_path):
     assert lake.list(f"runs/run={run_id}/started") == []
 
 
-def test_rows_for_which_a_chunk_has_no_time_go_on_in_smaller_chunks(tmp_path):
+def test_rows_for_which_a_chunk_has_no_time_continue_in_smaller_chunks(tmp_path):
     slow = dict.fromkeys(range(40), toy.SLOW)
     settings = quick_settings(tmp_path, batch_chunk_seconds=0.1, batch_slice_rows=2)
     lake = Lake.open(settings.lake)
@@ -426,7 +426,7 @@ def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into, kept
     assert sum(sum(segment.chunk_rows) for segment in read_segments(lake, run_id)) > 30
 
 
-def test_two_drivers_do_not_work_one_run_at_once(lake, settings):
+def test_two_drivers_do_not_drive_one_run_at_once(lake, settings):
     run_id = plan(lake, toy.boards(100))
 
     def drive_again(_):
@@ -437,9 +437,7 @@ def test_two_drivers_do_not_work_one_run_at_once(lake, settings):
     assert read_done(lake, run_id) is not None
 
 
-def test_a_process_of_another_solver_version_works_nothing_and_spoils_nothing(
-    lake, settings, monkeypatch
-):
+def test_a_process_of_another_solver_version_solves_and_spoils_nothing(lake, settings, monkeypatch):
     run_id = plan_run(lake, toy.TOY, toy.boards(1), COUNT, BUDGET)
     with monkeypatch.context() as patch:
         patch.setattr(toy.TOY, "solver_version", "toy-2", raising=False)
@@ -476,7 +474,7 @@ class TeamOutbox(InlineOutbox):
         return [Announcement(event="returned", ref=self._waiting.popleft())]
 
 
-def test_what_one_worker_refuses_another_works_and_nothing_is_counted(lake, settings):
+def test_what_one_worker_refuses_another_solves_without_an_attempt(lake, settings):
     run_id = plan(lake, toy.boards(200, {5: toy.RAISE}))
     outbox = TeamOutbox(lake, settings, ["good", "bad"], lambda: {"bad"})
     summary = drive(lake, run_id, outbox, settings=settings)
@@ -485,7 +483,7 @@ def test_what_one_worker_refuses_another_works_and_nothing_is_counted(lake, sett
     assert summary.failures == 5 * 2 + 4, "of one chunk, halved five times, and of its row"
 
 
-def test_where_all_refuse_the_driver_ends_with_the_reason_and_the_run_stays_open(lake, settings):
+def test_if_all_refuse_the_driver_ends_with_the_reason_and_the_run_stays_open(lake, settings):
     run_id = plan(lake, toy.boards(20))
     impatient = settings.model_copy(update={"broker_patience_seconds": 0.5})
     outbox = TeamOutbox(lake, settings, ["a", "b"], lambda: {"a", "b"})

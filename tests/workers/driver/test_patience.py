@@ -52,14 +52,14 @@ def no_pause(monkeypatch):
     monkeypatch.setattr(driving, "PAUSE_SECONDS", 0.0)
 
 
-def test_a_step_that_must_succeed_is_tried_until_it_does_and_the_outage_is_told():
+def test_a_step_that_must_succeed_is_tried_until_it_does_and_the_outage_is_reported():
     told = Told()
     with outages.notifying(told):
         assert Patience("what run r1 needs", 60, threading.Event()).insist(Failing(3)) == 4
     assert told.events == [AWAY] * 3 + [("what run r1 needs", True)]
 
 
-def test_a_worker_that_refuses_is_no_outage():
+def test_a_worker_that_refuses_is_not_an_outage():
     step = Failing(1, RefusalError)
     with pytest.raises(RefusalError):
         Patience("what run r1 needs", 60, threading.Event()).insist(step)

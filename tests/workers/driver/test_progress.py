@@ -27,7 +27,7 @@ AT = Progress(
 )  # fmt: skip
 
 
-def test_states_a_second_are_those_of_what_was_worked():
+def test_states_a_second_are_measured_over_finished_chunks():
     assert states_per_s(AT) == 200_000, "two processes, of 100,000 a second each"
     waiting = replace(AT, seconds=600.0)
     assert states_per_s(waiting) == states_per_s(AT), "though nothing has ended for nine minutes"
@@ -36,7 +36,7 @@ def test_states_a_second_are_those_of_what_was_worked():
     assert states_per_s(replace(AT, kernel_ns=0, states=0)) is None
 
 
-def test_the_rest_takes_as_much_longer_as_what_was_worked():
+def test_the_rest_is_scaled_by_the_finished_chunks():
     many = replace(AT, chunks_done=10**9, chunks_total=10**9 + 20)
     left = left_of(many)
     assert left is not None
@@ -89,7 +89,7 @@ def test_a_line_of_progress_has_what_is_known():
     )
 
 
-def test_jobs_done_are_those_worked_whole_and_those_put_together():
+def test_whole_and_merged_jobs_count_as_done():
     table = ChunkTable("0" * 32)
     rows, parts = (3, 1, 1, 1, 1, 1), [None, 3, 3, 4, 5, 6]
     part_of = {(0, i): PartOf(job=job, stage=None) for i, job in enumerate(parts) if job}
@@ -139,7 +139,7 @@ def test_the_oldest_chunk_in_flight_is_the_one_that_was_sent_first():
     assert (whole.jobs_total, whole.planned_share) == (6, 1.0)
 
 
-def test_the_end_is_told_while_anything_is_left_once_a_second_was_worked():
+def test_the_end_is_estimated_after_a_second_of_work():
     for left in (
         replace(AT, jobs_done=300),
         replace(AT, chunks_done=30),
@@ -149,14 +149,14 @@ def test_the_end_is_told_while_anything_is_left_once_a_second_was_worked():
     assert "left" not in progress_text(replace(AT, kernel_ns=10**9 - 1))
 
 
-def test_what_nobody_expected_comes_on_top():
+def test_unexpected_work_is_added():
     split = replace(AT, unforeseen_left=4)
     assert "at least" in progress_text(split)
     assert "about" not in progress_text(split)
     assert left_of(replace(AT, expected_total_s=0.0)) is None
 
 
-def test_nothing_is_said_of_an_end_before_a_second_was_worked_nor_after_it():
+def test_no_end_is_estimated_before_a_second_of_work_or_afterwards():
     early = replace(AT, kernel_ns=5 * 10**8)
     assert left_of(early) is not None, "a dry run tells it"
     assert "left" not in progress_text(early)

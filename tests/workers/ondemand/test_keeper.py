@@ -64,7 +64,7 @@ def test_a_job_ends_in_one_row(lake, settings, ask, behaviour, wanted, expected)
     assert status(lake, job).state == "done"
 
 
-def test_poison_is_asked_again_by_the_next_submission(lake, settings, ask, monkeypatch):
+def test_poison_is_requested_again_by_the_next_submission(lake, settings, ask, monkeypatch):
     job = ask(puzzle(6, toy.RAISE), COUNT)
     keep(lake, settings)
     assert find_row(lake, job)["status"] == "poison"
@@ -74,7 +74,9 @@ def test_poison_is_asked_again_by_the_next_submission(lake, settings, ask, monke
     assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_job_over_budget_is_asked_again_under_a_larger_one_alone(lake, settings, ask, tmp_path):
+def test_a_job_over_budget_is_requested_again_under_a_larger_one_alone(
+    lake, settings, ask, tmp_path
+):
     job = ask(puzzle(7, toy.LARGE), COUNT)
     keep(lake, quick_settings(tmp_path, split_depth_max=0))
     assert find_row(lake, job)["status"] == "over_budget"
@@ -87,7 +89,7 @@ def test_a_job_over_budget_is_asked_again_under_a_larger_one_alone(lake, setting
     assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_budget_that_is_raised_meanwhile_is_that_of_another_run(lake, settings, ask):
+def test_a_raised_budget_starts_another_run(lake, settings, ask):
     small = Budget(nodes=10, table_bytes=10**6, seconds=5.0)
     job = ask(puzzle(8), COUNT, client="one", budget=small)
     keeper = inline_keeper(lake, settings)
@@ -117,7 +119,7 @@ def test_a_keeper_that_is_killed_anywhere_is_followed_by_another(lake, settings,
     assert {find_row(lake, job)["status"] for job in jobs} == {"solved"}
 
 
-def test_a_late_job_expires_and_is_asked_again(lake, settings, ask):
+def test_a_late_job_expires_and_is_requested_again(lake, settings, ask):
     job = ask(puzzle(9), COUNT, deadline_at=time.time() - 1)
     keep(lake, settings)
     found = status(lake, job)
@@ -143,7 +145,9 @@ def test_a_staged_count_is_cancelled_and_leaves_no_states(lake, settings, ask):
     assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_job_that_is_cancelled_and_asked_again_between_two_looks_goes_on(lake, settings, ask):
+def test_a_job_that_is_cancelled_and_requested_again_between_two_looks_continues(
+    lake, settings, ask
+):
     job = ask(puzzle(17, toy.LAYERED), COUNT)
     keeper = inline_keeper(lake, settings)
     keeper.turn(0.0)
@@ -156,7 +160,7 @@ def test_a_job_that_is_cancelled_and_asked_again_between_two_looks_goes_on(lake,
     assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_job_ends_with_its_total_and_goes_on_under_a_larger_one(lake, tmp_path):
+def test_a_job_ends_with_its_total_and_continues_under_a_larger_one(lake, tmp_path):
     little = quick_settings(tmp_path, ondemand_total_seconds=1e-9)
     job = submit_without_server(lake, little)(puzzle(11, toy.LARGE), COUNT)
     run_id = read_wanted(lake, job).run_id
@@ -191,7 +195,7 @@ def test_a_job_of_another_solver_version_ends_as_refused(lake, settings, ask, mo
     assert (found.state, "toy-1" in found.reason) == ("refused", True)
 
 
-def test_what_one_job_fails_on_costs_no_other(lake, settings, ask, monkeypatch):
+def test_what_one_job_fails_on_affects_no_other(lake, settings, ask, monkeypatch):
     broken, sound = (ask(puzzle(number), COUNT) for number in (14, 15))
     plan_one = module.Keeper._plan
 
@@ -257,13 +261,13 @@ def test_on_demand_solves_do_not_wait_behind_a_batch(cluster, cluster_lake):
     [(77_002, toy.LARGE, "solved"), (77_003, toy.KILL_CHILD, "poison")],
     ids=["large", "kills its process"],
 )
-def test_the_cluster_brings_every_job_to_an_end(cluster, cluster_lake, number, behaviour, expected):
+def test_the_cluster_ends_every_job(cluster, cluster_lake, number, behaviour, expected):
     job = submit(cluster_lake, bind_game("pips"), puzzle(number, behaviour), COUNT, cluster)
     assert result_row(cluster_lake, job, timeout_s=60.0)["status"] == expected
 
 
 @pytest.mark.cluster
-def test_a_job_whose_messages_are_lost_is_worked(cluster, cluster_lake):
+def test_a_job_whose_messages_are_lost_is_solved(cluster, cluster_lake):
     jobs = [
         submit(cluster_lake, bind_game("pips"), puzzle(number, toy.SLOW), COUNT, cluster)
         for number in range(77_010, 77_016)
@@ -274,7 +278,7 @@ def test_a_job_whose_messages_are_lost_is_worked(cluster, cluster_lake):
         assert result_row(cluster_lake, job, timeout_s=60.0)["status"] == "solved"
 
 
-def test_what_is_over_its_small_budget_goes_on_in_the_queue_batch(lake, settings, ask):
+def test_what_is_over_its_small_budget_continues_in_the_queue_batch(lake, settings, ask):
     """Given a small job that comes back divided, Then its parts have the whole budget."""
     sent = []
 
@@ -302,7 +306,7 @@ def test_a_job_whose_run_is_damaged_is_planned_again(lake, settings, ask, lost):
     assert find_row(lake, job)["status"] == "solved"
 
 
-def test_an_error_for_good_ends_a_job_after_one_more_try(lake, settings, ask, monkeypatch):
+def test_a_permanent_error_ends_a_job_after_another_try(lake, settings, ask, monkeypatch):
     """Given a run that cannot be worked to its end, Then its job is refused with the reason."""
     job, tries = ask(puzzle(5), COUNT), []
 

@@ -26,7 +26,7 @@ def submit(lake, settings):
     return submit_without_server(lake, settings)
 
 
-def test_an_answer_of_the_lake_costs_no_job(lake, settings, submit):
+def test_an_answer_of_the_lake_needs_no_job(lake, settings, submit):
     job = submit(PLAIN, COUNT)
     assert status(lake, job).state == "queued"
     assert result_row(lake, job) is None
@@ -56,7 +56,7 @@ def test_a_job_that_has_ended_leaves_nothing_to_list(lake, settings, submit):
     assert (folder.name, list(folder.iterdir())) == (job[0], [])
 
 
-def test_a_job_goes_on_while_a_client_wants_it(lake, submit):
+def test_a_job_continues_while_a_client_needs_it(lake, submit):
     for client in ("one", "two"):
         job = submit(PLAIN, COUNT, client=client)
     found, left = leave_job(lake, job, "one")
@@ -67,7 +67,7 @@ def test_a_job_goes_on_while_a_client_wants_it(lake, submit):
     assert (found.state, found.reason, left) == ("cancelled", "by two", 0)
 
 
-def test_a_cancelled_job_is_asked_again(lake, settings, submit):
+def test_a_cancelled_job_is_requested_again(lake, settings, submit):
     job = submit(PLAIN, COUNT)
     found, was_open = cancel_job(lake, job)
     assert (found.state, was_open) == ("cancelled", True)
@@ -80,7 +80,7 @@ def test_a_cancelled_job_is_asked_again(lake, settings, submit):
     assert status(lake, job).state == "done"
 
 
-def test_a_damaged_submission_costs_itself_alone(lake, settings, submit):
+def test_a_damaged_submission_affects_nothing_else(lake, settings, submit):
     job = submit(PLAIN, COUNT)
     lost = submit(toy.ToyPuzzle(number=2, behaviour=toy.PLAIN), COUNT)
     path = read_wanted(lake, lost).last.path

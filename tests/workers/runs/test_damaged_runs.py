@@ -58,7 +58,7 @@ def test_a_run_with_a_damaged_file_is_set_aside_and_planned_again(
     assert list(skipped_files()) == [f"runs/run={begun}"]
 
 
-def test_a_run_of_which_nothing_says_what_it_asks_is_set_aside(lake, begun):
+def test_a_run_without_its_question_is_set_aside(lake, begun):
     for path in (plan_path(begun), asked_path(begun)):
         lake.write_bytes(path, b"")
     ensure_plan(lake, begun)
@@ -67,7 +67,7 @@ def test_a_run_of_which_nothing_says_what_it_asks_is_set_aside(lake, begun):
     assert lake.read_bytes(f"damaged/{plan_path(begun)}") == b""
 
 
-def test_nothing_is_done_to_a_sound_run_and_to_none(lake, begun):
+def test_sound_and_missing_runs_are_left_unchanged(lake, begun):
     before = lake.stamps("", deep=True)
     ensure_plan(lake, begun)
     ensure_plan(lake, "0" * 32)

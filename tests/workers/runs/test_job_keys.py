@@ -35,7 +35,7 @@ def test_a_set_of_keys_knows_each_key_and_takes_it_once(batches):
         known.update(batch)
 
 
-def test_what_is_made_ahead_comes_in_order_and_its_error_too():
+def test_prefetched_items_and_errors_arrive_in_order():
     def items():
         yield from range(5)
         raise ValueError("no more")

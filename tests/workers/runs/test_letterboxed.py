@@ -74,7 +74,7 @@ def test_a_run_says_what_the_game_says_whole_or_divided(tmp_path, ask, rules, in
 
 
 @pytest.mark.parametrize("ask", ["count", "best(2)", "first", "all"])
-def test_a_dictionary_that_the_lake_lost_is_no_fault_of_the_board(tmp_path, ask):
+def test_a_dictionary_that_the_lake_lost_is_not_a_fault_of_the_board(tmp_path, ask):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     puzzles = days()
@@ -89,7 +89,7 @@ def test_a_dictionary_that_the_lake_lost_is_no_fault_of_the_board(tmp_path, ask)
 
 
 @pytest.mark.parametrize("ask", ["count", "first", "all"])
-def test_a_dictionary_that_may_not_be_read_is_no_fault_of_the_board(tmp_path, ask, monkeypatch):
+def test_a_dictionary_that_may_not_be_read_is_not_a_fault_of_the_board(tmp_path, ask, monkeypatch):
     """Given words of another user, When boards are worked, Then none ends as invalid."""
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)

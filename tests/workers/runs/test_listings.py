@@ -159,7 +159,7 @@ def test_solutions_beyond_the_budget_of_bytes_are_over_budget(tmp_path, pips_boa
     assert list_files(lake, files_folder(run_id)) == []
 
 
-def test_a_chunk_that_is_worked_twice_and_a_driver_that_is_killed_leave_each_solution_once(
+def test_a_chunk_that_is_solved_twice_and_a_driver_that_is_killed_leave_each_solution_once(
     small, pips_board, monkeypatch
 ):
     lake = Lake.open(small.lake)
@@ -191,7 +191,7 @@ def test_a_chunk_that_is_worked_twice_and_a_driver_that_is_killed_leave_each_sol
     assert sum(file.stop - file.first for file in files) == row_of(lake, run_id)["count"]
 
 
-def test_fewer_solutions_than_were_counted_are_no_answer(small, pips_board, monkeypatch):
+def test_fewer_solutions_than_were_counted_are_not_an_answer(small, pips_board, monkeypatch):
     lake = Lake.open(small.lake)
     run_id = planned(lake, PIPS, [pips_board])
     stream = PipsGame.stream
@@ -207,7 +207,7 @@ def test_fewer_solutions_than_were_counted_are_no_answer(small, pips_board, monk
     assert list_files(lake, files_folder(run_id)) == []
 
 
-def test_a_solution_file_that_is_gone_is_named_and_made_again(small, pips_board, kept_files):
+def test_a_solution_file_that_is_gone_is_named_and_rebuilt(small, pips_board, kept_files):
     lake = Lake.open(small.lake)
     run_id = planned(lake, PIPS, [pips_board])
     worked(lake, run_id, small)
@@ -274,7 +274,7 @@ def test_a_board_that_cannot_be_counted_lists_the_rows_of_its_parts(
     assert row_of(lake, run_id)["reason_code"] == "solution_bytes"
 
 
-def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_asked_again(small, pips_board):
+def test_a_listing_that_is_cancelled_leaves_no_files_and_can_be_requested_again(small, pips_board):
     """Given a job in the middle of its listing, When it is cancelled, Then its files are gone."""
     lake = Lake.open(small.lake)
     submit, keeper = submit_without_server(lake, small), inline_keeper(lake, small)

@@ -105,7 +105,7 @@ def work(lake, run_id, status="solved"):
         lake.write_table(ref.result_path, part_of(rows, status))
 
 
-def test_every_puzzle_stands_in_exactly_one_chunk(lake):
+def test_every_puzzle_is_in_exactly_one_chunk(lake):
     table = puzzles([8] * 1000)
     run = open_run(lake, plan_run(lake, GAME, table, COUNT, BUDGET))
     rows = pa.concat_tables(manifest_of(lake, run))
@@ -187,7 +187,7 @@ def test_an_estimate_says_what_a_plan_would_be_and_writes_nothing(lake):
     worker_count=st.integers(1, 16),
     seed=st.integers(0, 99),
 )
-def test_the_end_of_a_run_is_not_ragged_though_every_estimate_is_off(costs, worker_count, seed):
+def test_workers_end_together_though_every_estimate_is_off(costs, worker_count, seed):
     cost = np.sort(np.array(costs))[::-1]
     taken = cost * np.exp2(np.random.default_rng(seed).normal(0.0, 1.0, len(cost)))
     chunks = [(taken[a:b].sum(), cost[a:b].sum()) for a, b in cut(cost, 0.0, worker_count)]
@@ -306,7 +306,7 @@ def check_whole(lake, run_id, table):
 
 
 @pytest.mark.parametrize("when", [0, 1, 3, "before the plan"])
-def test_a_planner_that_was_killed_anywhere_is_followed_up_under_the_same_name(
+def test_a_planner_that_was_killed_anywhere_is_continued_under_the_same_name(
     lake, monkeypatch, small_segments, when
 ):
     table = puzzles([8] * 150)

@@ -63,7 +63,7 @@ FIRST = {"solved": 8, "unsolvable": 1, "over_budget": 1, "poison": 2}
         (Retry.ALL, {"solved": 2, "over_budget": 1}),
     ],
 )
-def test_what_is_asked_for_is_worked_again_and_nothing_else(
+def test_what_is_asked_for_is_solved_again_and_nothing_else(
     work, lake, monkeypatch, over_budget, retry, worked
 ):
     first, statuses = work()
@@ -80,7 +80,7 @@ def test_what_is_asked_for_is_worked_again_and_nothing_else(
     assert rows.column("status").to_pylist().count("poison") == (0 if "solved" in worked else 2)
 
 
-def test_what_fails_again_can_be_asked_for_again_and_again(work, lake, monkeypatch, over_budget):
+def test_what_fails_again_can_be_requested_again_and_again(work, lake, monkeypatch, over_budget):
     names = {work()[0].run_id}
     for _ in range(3):
         run, statuses = work(Retry.POISON)
@@ -93,7 +93,7 @@ def test_what_fails_again_can_be_asked_for_again_and_again(work, lake, monkeypat
     assert (run.job_count, run.poison_count, statuses) == (0, 0, {})
 
 
-def test_a_retry_that_was_killed_is_taken_up_by_the_same_command(
+def test_a_retry_that_was_killed_is_resumed_by_the_same_command(
     work, lake, settings, monkeypatch, over_budget
 ):
     work()
@@ -129,7 +129,7 @@ def end_with(monkeypatch, over_budget):
     return end_with
 
 
-def test_what_was_called_invalid_is_worked_again_when_it_is_asked_for(work, lake, end_with):
+def test_what_was_called_invalid_is_solved_again_when_it_is_asked_for(work, lake, end_with):
     end_with(Status.INVALID)
     first, statuses = work()
     assert statuses == {"solved": 8, "unsolvable": 1, "over_budget": 1, "invalid": 2}
@@ -147,7 +147,7 @@ def test_what_was_called_invalid_is_worked_again_when_it_is_asked_for(work, lake
     assert "invalid" not in find_results(lake, ids).column("status").to_pylist()
 
 
-def test_a_job_that_another_run_has_answered_is_not_worked_again(
+def test_a_job_that_another_run_has_answered_is_not_solved_again(
     work, lake, monkeypatch, over_budget
 ):
     work()
@@ -157,7 +157,7 @@ def test_a_job_that_another_run_has_answered_is_not_worked_again(
     assert (run.job_count, run.poison_count, statuses) == (0, 0, {})
 
 
-def test_a_run_whose_folder_was_deleted_does_not_lend_its_name(lake, work, over_budget):
+def test_the_name_of_a_run_with_a_deleted_folder_is_not_reused(lake, work, over_budget):
     """Given results that stand under the name of a run, Then no other run writes over them."""
     run_id, results = work()[0].run_id, result_rows
     rows = results(lake, run_id)

@@ -67,7 +67,7 @@ def test_every_range_of_buckets_comes_back_as_it_was(lake, monkeypatch, count, w
             np.testing.assert_array_equal(found, rows[begins[first] : begins[last]])
 
 
-def test_states_of_a_machine_that_lays_the_board_out_otherwise_are_refused(lake):
+def test_states_with_another_layout_are_refused(lake):
     write_frontier(lake, REF, 5, *states(10), "there")
     with pytest.raises(PermanentError, match="another layout"):
         read(lake, part(0, 3))
@@ -139,7 +139,7 @@ def test_the_last_of_many_large_parts_is_cut_into_small_ones():
     assert [size for _, size in next_stage([rows], few, Budget())] == [200_000] * 5
 
 
-def test_a_stage_ends_with_the_last_layer_and_few_states_go_on_alone():
+def test_a_stage_ends_with_the_last_layer_and_few_states_continue_alone():
     sizes = Tuning(stage_carry_rows=100)
     parts = next_stage([carried(*[90] * 4, layer=19)], sizes, Budget())
     assert {part.until for part, _ in parts} == {20}

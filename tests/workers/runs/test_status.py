@@ -40,7 +40,7 @@ from tests.workers.pending import pending_chunks
 pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 
-def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, settings, tmp_path):
+def test_a_run_that_is_cancelled_in_progress_stops_and_is_resumed(lake, settings, tmp_path):
     boards = toy.boards(200)
     run_id = plan(lake, boards)
     seen = []
@@ -78,7 +78,7 @@ def test_a_run_cancelled_on_its_way_stops_and_goes_on_where_it_was(lake, setting
     )
 
 
-def test_a_run_that_is_not_there_cannot_be_cancelled(lake):
+def test_a_missing_run_cannot_be_cancelled(lake):
     with pytest.raises(PermanentError, match="expected a planned run"):
         cancel_run(lake, "0" * 32)
 
@@ -102,7 +102,7 @@ def test_the_notes_of_a_chunk_are_its_attempts(lake):
     assert read_attempts(lake, ref.run_id) == {ref.key: 1}
 
 
-def test_a_run_that_ended_lends_its_name_to_no_other_while_there_is_more(lake, settings):
+def test_the_name_of_an_ended_run_is_not_reused(lake, settings):
     """Given a run at its end, Then what is left goes on under the next name, and that again."""
     run_id = plan(lake, toy.boards(3))
     assert not is_finished(lake, run_id)
@@ -129,7 +129,7 @@ def test_a_damaged_run_is_not_finished(lake, settings):
     assert ensure_plan(lake, run_id) is None
 
 
-def test_states_and_solution_files_go_only_where_that_was_said(lake):
+def test_states_and_solution_files_are_deleted_only_on_request(lake):
     run_id = plan(lake, toy.boards(3), Ask(kind="all"))
     state = frontier_path(ChunkRef(run_id=run_id, segment=0, chunk=0))
     listed = file_path(files_folder(run_id), "ab" * 16, 0, 5)

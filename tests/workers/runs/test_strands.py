@@ -84,7 +84,7 @@ def solved_inline(lake, settings, game, puzzles, ask, budget=None):
     return run_id, drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
 
 
-def test_an_answer_holds_for_its_rules_and_its_words_alone(tmp_path, published, words):
+def test_an_answer_holds_only_for_its_rules_and_words(tmp_path, published, words):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     fewer = tmp_path / "fewer.txt"
@@ -111,7 +111,7 @@ def test_an_answer_holds_for_its_rules_and_its_words_alone(tmp_path, published, 
         assert (summary.answered_count, summary.job_count) == (1, 0)
 
 
-def test_parts_are_merged_where_nobody_has_seen_the_words(tmp_path, published, words, monkeypatch):
+def test_parts_are_merged_without_the_words(tmp_path, published, words, monkeypatch):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     game = bind_game("strands", RULES, words)

@@ -89,7 +89,7 @@ def test_a_page_without_the_payload_is_one_fault() -> None:
     assert isinstance(cut, Fault)
 
 
-def test_whatever_contradicts_a_published_board_is_named_with_its_place() -> None:
+def test_every_contradiction_is_named_with_its_place() -> None:
     assert fault(sides=None) == ("null-puzzle", "sides")
     assert fault(sides="TAL") == ("sides-type", "sides")
     assert fault(sides=["TAL", "ERD", "NIP"]) == ("board-size", "sides")
@@ -123,7 +123,7 @@ def test_a_word_that_cannot_be_played_says_that_the_dictionary_is_another_boards
     assert "1 more words" in found.message
 
 
-def test_the_official_answer_has_to_be_a_solution_out_of_the_dictionary() -> None:
+def test_the_official_answer_must_be_a_solution_with_words_of_the_dictionary() -> None:
     assert fault(ourSolution="RADICLE") == ("solution-type", "ourSolution")
     assert fault(ourSolution=[]) == ("solution-type", "ourSolution")
     assert fault(ourSolution=["RADICLE", "ENTROPIC"]) == ("solution-word", "ourSolution[1]")
@@ -132,14 +132,14 @@ def test_the_official_answer_has_to_be_a_solution_out_of_the_dictionary() -> Non
     assert puzzle_of(letter_day(ourSolution=None)).solution is None
 
 
-def test_what_is_said_of_the_day_before_never_costs_the_board() -> None:
+def test_facts_about_the_previous_day_never_affect_the_board() -> None:
     found = puzzle_of(letter_day(yesterdaysSides=7, yesterdaysSolution=["A" * 10_000]))
     assert json.loads(found.yesterday or "") == {"sides": None, "solution": None}
     found = puzzle_of(letter_day(yesterdaysSides=None, yesterdaysSolution=None))
     assert found.yesterday is None
 
 
-def test_a_payload_for_another_day_is_not_this_days() -> None:
+def test_a_payload_for_another_day_is_refused() -> None:
     other = read(letter_day(number=1))
     assert isinstance(other, Fault)
     assert other.rule == "print-date-mismatch"

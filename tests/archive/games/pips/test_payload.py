@@ -38,7 +38,7 @@ def levels(found: list[Published | Fault]) -> list[str | None]:
     return [p.level for p in found if isinstance(p, Published)]
 
 
-def test_a_payload_is_read_with_all_it_says(make_payload: MakePayload) -> None:
+def test_a_whole_payload_is_read(make_payload: MakePayload) -> None:
     payload = make_payload(DATE)
     payload["hard"] |= {"backendId": "abc", "constructors": "A & B", "id": 7}
     found = read(payload)
@@ -206,7 +206,7 @@ def test_a_truncated_payload_is_one_fault(make_payload: MakePayload) -> None:
         assert found.rule == "not-json"
 
 
-def test_a_fault_outside_of_the_levels_costs_no_level(make_payload: MakePayload) -> None:
+def test_a_fault_outside_of_the_levels_affects_no_level(make_payload: MakePayload) -> None:
     found = read(make_payload(DATE) | {"editor": ["a"], "links": {"a": 1}})
     assert levels(found) == ["easy", "medium", "hard"]
     assert faults(found) == [(None, "not-text", "editor")]
@@ -219,7 +219,7 @@ def test_a_payload_with_a_level_given_twice_is_quarantined(make_payload: MakePay
     assert faults(found) == [(None, "duplicate-key", "easy")]
 
 
-def test_a_further_level_is_kept_and_a_flood_of_them_refused(make_payload: MakePayload) -> None:
+def test_a_further_level_is_kept_but_many_are_refused(make_payload: MakePayload) -> None:
     payload = make_payload(DATE)
     found = read(payload | {"expert": payload["easy"], "Bad name!": payload["easy"]})
     assert levels(found) == ["easy", "medium", "hard", "expert"]

@@ -65,7 +65,7 @@ def test_words_without_cells_are_laid_where_they_fit(
     assert is_valid(published.puzzle, bare) is False
 
 
-def test_words_that_fit_in_more_ways_than_can_be_looked_at_are_not_called_wrong() -> None:
+def test_words_that_fit_in_more_ways_than_can_be_searched_are_not_called_wrong() -> None:
     puzzle = Puzzle(board=("AAAAAA",) * 8, theme_words=4)
     words = [{"word": "A" * length, "path": []} for length in (12, 13, 11, 8, 4)]
     value = {"spangram": words[0], "theme_words": words[1:], "score": 0}

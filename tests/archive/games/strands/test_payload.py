@@ -164,7 +164,7 @@ FAULTS: list[tuple[str, str, dict[str, Any] | Callable[[dict[str, Any]], None]]]
 
 
 @pytest.mark.parametrize("odd", ["5", "\u0663", "\u00bd", "."])
-def test_what_is_no_letter_is_refused_with_its_cell(odd: str) -> None:
+def test_what_is_not_a_letter_is_refused_with_its_cell(odd: str) -> None:
     rows = ["ABC", f"D{odd}F"]
     for data in (rows, {"board": rows}, {"startingBoard": rows}):
         (fault,) = read_puzzles(json.dumps(data).encode(), "own.json")
@@ -187,7 +187,7 @@ def test_contradiction_is_a_fault_with_rule_and_place(rule: str, place: str, cha
     assert found.message
 
 
-def test_steps_that_are_none_and_cells_used_twice_are_faults() -> None:
+def test_steps_that_are_invalid_and_cells_used_twice_are_faults() -> None:
     rows = ["ABCDEF", "GHIJKL", "MNOPQR", "STUVWX", "ABCDEF", "GHIJKL", "MNOPQR", "STUVWX"]
     words = {
         word: [[r, c] for c in range(6)]
@@ -236,7 +236,7 @@ def test_spangram_must_touch_two_opposite_sides() -> None:
         (b"{}", "null-puzzle"),
     ],
 )
-def test_body_that_is_no_payload_is_one_fault(body: bytes, rule: str) -> None:
+def test_body_that_is_not_a_payload_is_one_fault(body: bytes, rule: str) -> None:
     (found,) = read_payload(body, DATE)
     assert isinstance(found, Fault)
     assert found.rule == rule
@@ -310,7 +310,7 @@ def test_doors_take_a_list_of_rows_of_any_size() -> None:
 
 
 @pytest.mark.parametrize("text", ["[", "[1]", "[]", '["AB", "C"]', '["A B"]', "[" * 100_000])
-def test_doors_name_the_input_that_is_no_board(text: str) -> None:
+def test_doors_name_the_input_that_is_not_a_board(text: str) -> None:
     (found,) = read_puzzles(text.encode(), "rows.json")
     assert isinstance(found, Fault)
     assert "(in rows.json)" in str(found)

@@ -164,7 +164,7 @@ def test_what_a_store_refuses_is_permanent_and_asked_once(
         assert len(server.requests) == 1
 
 
-def test_a_missing_bucket_is_permanent_whatever_is_asked(server: ObjectServer) -> None:
+def test_a_missing_bucket_is_permanent_for_every_request(server: ObjectServer) -> None:
     lake = Lake.open(server.lake().replace("//bucket", "//nobody"))
     for ask in (
         lake.list,
@@ -226,7 +226,7 @@ def test_small_files_take_one_request_and_large_ones_are_read_in_parts(
         ("s3://bucket/x?scheme=http", "needs endpoint_override"),
     ],
 )
-def test_a_url_that_is_no_lake_is_refused(url: str, message: str) -> None:
+def test_a_url_that_is_not_a_lake_is_refused(url: str, message: str) -> None:
     with pytest.raises(PermanentError, match=message) as refusal:
         Lake.open(url)
     assert "secret" not in str(refusal.value)
@@ -252,7 +252,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 @pytest.mark.parametrize(("when", "code"), [("after", 0), ("before", 7)])
-def test_a_process_forked_after_a_store_was_used_is_told_so(
+def test_a_process_forked_after_a_store_was_used_gets_an_error(
     s3: ObjectServer, when: str, code: int
 ) -> None:
     done = subprocess.run(

@@ -85,14 +85,14 @@ def test_an_answer_that_is_damaged_is_pending_again_though_its_file_is_as_long(
     assert set(statuses(fingerprinted)) == {"pending"}
 
 
-def test_an_answer_that_comes_is_told(fingerprinted: Lake) -> None:
+def test_a_new_answer_is_reported(fingerprinted: Lake) -> None:
     ids = current_editions(fingerprinted, "strands").column("puzzle_id").to_pylist()
     answered(fingerprinted, ids[2:3], "r1")
     assert made(fingerprinted)
     assert statuses(fingerprinted)[2] == "solved"
 
 
-def test_answers_of_another_version_are_no_answers(
+def test_answers_of_another_version_are_not_answers(
     fingerprinted: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(STRANDS), "solver_version", "later")
@@ -100,7 +100,7 @@ def test_answers_of_another_version_are_no_answers(
     assert set(statuses(fingerprinted)) == {"pending"}
 
 
-def test_a_board_that_is_revised_takes_the_place_of_the_other(fingerprinted: Lake) -> None:
+def test_a_revised_board_replaces_the_other(fingerprinted: Lake) -> None:
     path = editions_path("strands")
     rows = fingerprinted.read_table(path, EDITIONS).to_pylist()
     revised = rows[0] | {"revision": 2, "puzzle_id": rows[2]["puzzle_id"]}
@@ -111,7 +111,7 @@ def test_a_board_that_is_revised_takes_the_place_of_the_other(fingerprinted: Lak
 
 @pytest.mark.parametrize("path", [COUNTS_PATH, RUNTIMES_PATH])
 @pytest.mark.parametrize("data", [None, b"", b"PAR1 and nothing else"])
-def test_gold_that_is_lost_or_damaged_is_made_again(
+def test_gold_that_is_lost_or_damaged_is_rebuilt(
     fingerprinted: Lake, path: str, data: bytes | None
 ) -> None:
     schema = COUNTS_BY_DATE if path == COUNTS_PATH else RUNTIMES

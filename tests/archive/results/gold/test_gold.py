@@ -65,7 +65,7 @@ def put(lake: Lake, edition: dict[str, Any], status: str, covers: list[Any], run
         lake.write_table(path, pa.Table.from_pylist(solutions, SOLUTIONS))
 
 
-def test_a_rank_is_found_whatever_path_a_word_takes_and_is_null_where_there_is_none(
+def test_a_rank_is_found_for_any_path_of_a_word_or_null(
     filled: Lake,
 ) -> None:
     editions = current_editions(filled, "strands").to_pylist()
@@ -98,12 +98,12 @@ def test_solutions_of_another_run_of_the_same_job_are_not_mixed_in(filled: Lake)
     assert ranks.to_pylist()[0]["best_count"] == 1
 
 
-def test_who_did_not_ask_for_the_best_gets_no_ranks(filled: Lake) -> None:
+def test_there_are_no_ranks_without_the_ask_best(filled: Lake) -> None:
     write_gold(filled, STRANDS)
     assert not filled.exists(RANKS_PATH)
 
 
-def test_damaged_results_are_passed_over_and_named(filled: Lake) -> None:
+def test_damaged_results_are_skipped_and_reported(filled: Lake) -> None:
     editions = current_editions(filled, "strands").to_pylist()
     put(filled, editions[0], "solved", [], "r0")
     filled.write_bytes("results/r0.parquet", b"PAR1 and nothing else")
@@ -141,7 +141,7 @@ def test_a_board_that_breaks_a_newer_rule_leaves_the_other_rows_of_gold(
     assert [row["official_solution_valid"] for row in after].count(None) == 1
 
 
-def test_official_solutions_of_the_same_inputs_are_looked_at_once(
+def test_official_solutions_of_the_same_inputs_are_checked_once(
     filled: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editions = current_editions(filled, "strands").to_pylist()

@@ -99,7 +99,7 @@ def test_submit_waits_a_moment_for_a_server_that_starts(
     assert list(looks) == []
 
 
-def test_a_server_that_refuses_the_login_is_not_waited_for(
+def test_submit_does_not_wait_for_a_server_that_refuses_the_login(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "refusal", lambda _: "it refuses the login")
@@ -132,7 +132,7 @@ def test_submit_without_a_server_is_one_line(
     assert (code, out) == (0, f"0 queued, 0 working; {told}\n")
 
 
-def test_a_folder_of_other_files_is_no_lake_without_a_warning(
+def test_a_folder_of_other_files_is_not_a_lake_without_a_warning(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "SERVER_PATIENCE_S", 0.0)
@@ -184,7 +184,7 @@ def test_a_refused_job_says_why_and_how_to_ask_again(invoke: Invoke, write: Writ
 
 
 @pytest.mark.usefixtures("sent")
-def test_a_lake_of_submitted_jobs_alone_is_begun_aloud_and_lists_its_results(
+def test_a_lake_of_submitted_jobs_alone_is_announced_and_lists_its_results(
     invoke: Invoke, write: Write
 ) -> None:
     """Given a lake that was deleted under its worker, When a job is submitted, Then it says so."""

@@ -38,7 +38,7 @@ def lake(filled: str, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> str:
     return filled
 
 
-def test_a_proxy_that_answers_for_a_store_is_no_empty_lake(
+def test_a_proxy_that_answers_for_a_store_is_not_an_empty_lake(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Given a page in the place of every answer, Then no number of rows is told."""

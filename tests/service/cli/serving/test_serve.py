@@ -74,7 +74,7 @@ def test_ctrl_c_ends_the_service_and_a_second_one_cuts_no_answer(tmp_path: Path)
         (["--lake", ""], 3, "--lake is empty"),
     ],
 )
-def test_what_cannot_be_served_is_one_sentence(
+def test_invalid_serve_options_are_refused_in_one_sentence(
     invoke: Callable[..., tuple[int, str, str]], words: list[str], code: int, told: str
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:

@@ -19,7 +19,7 @@ def test_nothing_is_started_for_kernels_that_are_compiled(monkeypatch: pytest.Mo
         assert ready()
 
 
-def test_kernels_that_cannot_be_compiled_are_told_of(
+def test_kernels_that_cannot_be_compiled_are_reported(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(warming, "is_compiled", lambda _: False)

@@ -95,7 +95,7 @@ def test_a_wrong_password_ends_a_worker_and_a_service_at_once(
 
 @pytest.mark.cluster
 @pytest.mark.long(
-    short="tests/workers/cluster/test_supervisor.py::test_a_process_with_a_folder_of_its_own_joins_the_server_beside_the_lake"
+    short="tests/workers/cluster/test_supervisor.py::test_a_process_with_a_folder_of_its_own_joins_the_server_next_to_the_lake"
 )
 def test_a_second_worker_joins_the_server_of_the_first_and_status_shows_both(
     tmp_path: Path,

@@ -100,7 +100,7 @@ def test_limits_have_bounds(lake: Lake, limit: int):
         lambda value: json.dumps({}),
     ],
 )
-def test_a_damaged_key_opens_nothing_and_costs_no_other(lake: Lake, change: Callable[..., str]):
+def test_a_damaged_key_opens_nothing_and_affects_no_other(lake: Lake, change: Callable[..., str]):
     alice, carol = add_key(lake, "alice"), add_key(lake, "carol")
     value = json.loads(lake.read_bytes("keys/alice.json"))
     lake.write_bytes("keys/alice.json", change(value).encode())

@@ -145,7 +145,7 @@ def test_on_loopback_no_other_name_counts(make: Callable[..., TestClient], name:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "u@h", "[::", "::1"])
-def test_a_host_that_is_none(make: Callable[..., TestClient], name: str):
+def test_a_host_that_is_invalid(make: Callable[..., TestClient], name: str):
     assert told(make().get("/", headers={"host": name})) == (421, "unknown-host")
 
 
@@ -161,7 +161,7 @@ def test_a_route_reads_the_body_as_it_was_sent(make: Callable[..., TestClient]):
     assert post(make(), body.encode()).json()["body"] == body
 
 
-def test_brackets_in_texts_are_no_depth(make: Callable[..., TestClient]):
+def test_brackets_in_texts_are_not_nesting(make: Callable[..., TestClient]):
     assert post(make(), {"a": '[[[[[[[[[[\\"[[[[['}).status_code == 200
 
 
@@ -183,7 +183,7 @@ def bearer(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
 
-def test_the_api_wants_a_key_where_one_is_wanted(make: Callable[..., TestClient], lake: Lake):
+def test_the_api_requires_a_key_if_one_is_required(make: Callable[..., TestClient], lake: Lake):
     key = add_key(lake, "alice")
     client = make(required=True)
     assert client.get("/").json()["client"] == ""
@@ -198,7 +198,7 @@ def test_the_api_wants_a_key_where_one_is_wanted(make: Callable[..., TestClient]
     "given",
     ["Bearer", "Bearer ", "Basic YWxpY2U6", "Bearer ng_alice_", "Bearer ng_bob_x", "ng_alice_x"],
 )
-def test_a_wrong_key_is_refused_even_where_none_is_wanted(
+def test_a_wrong_key_is_refused_even_if_none_is_wanted(
     make: Callable[..., TestClient], lake: Lake, given: str
 ):
     add_key(lake, "alice")
@@ -233,7 +233,7 @@ def test_a_key_may_ask_so_often_a_minute(make: Callable[..., TestClient], lake: 
     assert client.get("/v1/echo", headers=bearer(bob)).status_code == 200
 
 
-def test_beyond_loopback_a_service_wants_a_key_to_begin(lake: Lake):
+def test_beyond_loopback_a_service_requires_a_key_to_start(lake: Lake):
     with pytest.raises(PermanentError, match=r"--host 0\.0\.0\.0 can be reached .* keys add NAME"):
         check_exposure(lake, "0.0.0.0")
     add_key(lake, "alice")

@@ -82,7 +82,7 @@ SEVERAL: dict[str, tuple[Any, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_all_that_is_wrong_with_a_board_is_told_at_once(name: str, sample: TestClient):
+def test_all_that_is_wrong_with_a_board_is_reported_at_once(name: str, sample: TestClient):
     puzzle, pointers = SEVERAL[name]
     answer = sample.post(URL, json={"puzzle": puzzle, "game": name.partition(",")[0]})
     told = list(faults(answer))

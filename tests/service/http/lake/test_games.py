@@ -34,7 +34,7 @@ def test_what_is_said_of_a_game_holds(name: str, sample: TestClient):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_default_that_is_told_is_what_holds(name: str):
+def test_a_default_that_is_shown_is_used(name: str):
     usual = GameRules().rules(name)
     for rule in about(name).rules:
         assert (rule.type == "choice") is (rule.choices is not None)

@@ -33,6 +33,6 @@ def test_without_a_report_a_browser_is_told_how_one_is_made(open_client, tmp_pat
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
 
 
-def test_the_report_wants_a_key_where_keys_are_wanted():
+def test_the_report_requires_a_key_if_keys_are_required():
     assert "/report".startswith(CLOSED_PATHS)
     assert not "/".startswith(CLOSED_PATHS)

@@ -142,7 +142,7 @@ def test_an_answer_without_a_damaged_file_says_so(
 
 
 @pytest.mark.parametrize("path", ["/v1/puzzles/pips", "/v1/puzzles/pips/2026-01-01"])
-def test_what_cannot_be_told_without_a_damaged_file_is_no_fault_of_the_client(
+def test_a_damaged_file_that_is_needed_is_not_the_clients_fault(
     sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path, path: str
 ) -> None:
     shutil.copytree(sample_lake, tmp_path / "lake")

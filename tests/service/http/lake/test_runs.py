@@ -21,7 +21,7 @@ def test_a_run_says_what_it_was_and_how_it_ended(sample: TestClient):
     assert run["finished_at"].endswith("+00:00")
 
 
-def test_open_cancelled_and_damaged_runs_are_told_apart(
+def test_open_cancelled_and_damaged_runs_are_distinguished(
     sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path
 ):
     shutil.copytree(sample_lake, tmp_path / "lake")

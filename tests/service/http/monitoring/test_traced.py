@@ -49,7 +49,7 @@ def test_a_question_is_traced_by_its_route_however_it_is_answered(
     assert [(span.attributes or {})["http.route"] for span in asked] == ["/v1/solves"] * 2
 
 
-def test_the_page_and_probes_are_no_traces(
+def test_the_page_and_probes_are_not_traced(
     sample_lake: Path, open_client: Callable[..., TestClient], spans: InMemorySpanExporter
 ):
     client = open_client(sample_lake)

@@ -56,7 +56,7 @@ def samples(client: TestClient) -> dict[tuple[str, ...], float]:
     return found
 
 
-def test_the_queue_tells_who_waits_and_who_works(
+def test_the_queue_shows_who_waits_and_who_works(
     settings: Settings, open_client: Callable[..., TestClient], redis_url: str
 ):
     first, _ = submit(settings, PAIR), submit(settings, STUCK)
@@ -94,7 +94,7 @@ def test_the_queue_tells_who_waits_and_who_works(
     assert found["nightgrid_worker_processes", "interactive"] == 3
 
 
-def test_without_a_server_the_queue_is_told_and_the_service_is_not_ready(sample: TestClient):
+def test_without_a_server_the_queue_is_reported_and_the_service_is_not_ready(sample: TestClient):
     told = sample.get("/v1/queue").json()
     assert (told["waiting"], told["answers"], told["workers"]) == (0, False, [])
     answer = sample.get("/readyz")
@@ -120,7 +120,7 @@ def test_a_server_without_workers_is_not_ready(
     ],
 )
 @pytest.mark.parametrize("answers", [True, False])
-def test_workers_that_are_being_started_are_told(
+def test_workers_that_are_being_started_are_reported(
     settings: Settings,
     open_client: Callable[..., TestClient],
     redis_url: str,
@@ -165,7 +165,7 @@ def test_requests_are_counted_by_route_and_not_by_what_clients_make_up(
     assert found["nightgrid_http_request_seconds_count", "GET", "/v1/puzzles/{game}"] == 2
 
 
-def test_the_lake_is_counted_beside_the_requests(
+def test_the_lake_is_counted_with_the_requests(
     sample_lake: Path, open_client: Callable[..., TestClient]
 ):
     client = open_client(sample_lake)

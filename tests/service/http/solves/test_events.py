@@ -47,7 +47,7 @@ def test_events_end_with_the_answer(client: TestClient, work: Work, board: dict[
         assert [event["event"] for event in now] == ["end"], "where it is now"
 
 
-def test_a_client_that_has_had_the_end_is_not_kept_waiting(
+def test_a_client_that_has_seen_the_end_does_not_wait(
     client: TestClient, work: Work, board: dict[str, Any]
 ) -> None:
     at = client.post("/v1/solves", json=board).json()["links"]["self"]
@@ -60,7 +60,7 @@ def solve(state: str, place: int | None = None) -> dict[str, Any]:
     return {"state": state, "place": place, "progress": None}
 
 
-def test_what_does_not_change_makes_no_event() -> None:
+def test_an_unchanged_job_sends_no_event() -> None:
     seen = [{}, *(solve("queued", place) for place in (1, 1, 0)), solve("running"), solve("done")]
     told = [[name for name, _ in found.news(before, now)] for before, now in pairwise(seen)]
     assert told == [["state"], [], ["state"], ["state"], ["end"]]

@@ -64,7 +64,7 @@ def test_pictures_show_the_board_and_each_solution(client: TestClient, at: str) 
     assert client.get(f"{at}/picture.svg?solution=2").status_code == 404
 
 
-def test_a_board_that_cannot_be_read_is_told_and_is_there_when_it_can(
+def test_a_board_that_cannot_be_read_is_reported_and_is_there_when_it_can(
     client: TestClient, at: str, lake: Lake, settings: Settings
 ) -> None:
     """Given an answer whose board is in a damaged file, Then that is told, and not remembered."""

@@ -22,7 +22,7 @@ from nightgrid.workers.settings import Settings
 Work = Callable[[], int]
 
 
-def test_a_new_question_is_accepted_and_answered_when_it_was_worked(
+def test_a_new_question_is_accepted_and_answered_when_it_was_solved(
     client: TestClient, work: Work, board: dict[str, Any], lake: Lake
 ) -> None:
     accepted = client.post("/v1/solves", json=board)
@@ -44,7 +44,7 @@ def test_a_new_question_is_accepted_and_answered_when_it_was_worked(
     assert again.headers["content-location"] == solve["links"]["self"]
 
 
-def test_a_service_that_begins_anew_knows_what_was_asked(
+def test_a_service_that_restarts_knows_what_was_asked(
     client: TestClient, work: Work, board: dict[str, Any], settings: Settings
 ) -> None:
     solve = client.post("/v1/solves", json=board).json()
@@ -56,7 +56,7 @@ def test_a_service_that_begins_anew_knows_what_was_asked(
     assert found["answer"]["count"] == "2"
 
 
-def test_a_job_that_ends_while_it_is_looked_at_is_shown_as_it_ended(
+def test_a_job_that_ends_while_it_is_watched_is_shown_as_it_ended(
     client: TestClient, work: Work, board: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solve = client.post("/v1/solves", json=board).json()
@@ -121,7 +121,7 @@ def test_a_job_whose_deadline_passed_is_expired(
     assert client.get(at).json()["state"] == "expired"
 
 
-def test_another_client_that_wants_it_longer_extends_a_deadline(
+def test_another_client_that_needs_it_longer_extends_a_deadline(
     client: TestClient, work: Work, board: dict[str, Any]
 ) -> None:
     at = client.post("/v1/solves", json={**board, "deadline_s": 0.01}).json()["links"]["self"]

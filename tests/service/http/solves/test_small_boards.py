@@ -187,7 +187,7 @@ def test_answers_wait_for_a_lake_that_fails(
     assert find_row(service.lake, solve["id"]) is not None
 
 
-def test_a_board_that_is_no_small_one_is_a_job(
+def test_a_board_that_is_not_small_is_a_job(
     quick: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = {"puzzle": generated(12), "ask": "count"}
@@ -200,7 +200,7 @@ def test_a_board_that_is_no_small_one_is_a_job(
     assert len(open_jobs(service.lake).wanted) == 2
 
 
-def test_a_process_that_dies_costs_no_question(
+def test_a_process_that_dies_loses_no_question(
     quick: TestClient, service: Service, board: dict[str, Any]
 ) -> None:
     (child,) = multiprocessing.active_children()

@@ -64,7 +64,7 @@ def test_both_searches_answer_alike_whole_and_in_parts(
         assert keys == sorted(keys)
 
 
-def test_a_square_beside_forced_tiles_has_two_tilings() -> None:
+def test_a_square_next_to_forced_tiles_has_two_tilings() -> None:
     # Its cells touch those of forced tiles, which stand at the end of the order.
     cells = [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (2, 2)]
     puzzle = puzzle_of(payload_of([(0, 0)] * 4, [("empty", None, [cell]) for cell in cells]))

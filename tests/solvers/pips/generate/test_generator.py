@@ -261,7 +261,9 @@ def test_payload_reads_back_as_the_same_board_and_solution(mix: Mix, seed: int) 
 
 
 @pytest.mark.parametrize("dominoes", [1, 3, 6, 10, 28])
-def test_a_set_without_the_dominoes_is_told_and_the_smallest_one_with_them_is_enough(dominoes: int):
+def test_a_set_with_too_few_dominoes_is_refused_and_the_smallest_sufficient_one_is_not(
+    dominoes: int,
+):
     least = fewest_pips(dominoes)
     enough = replace(PRESETS["hard"], dominoes=((dominoes, 1.0),), max_pip=least)
     assert too_few_pips(enough, "more") is None

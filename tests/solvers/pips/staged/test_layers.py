@@ -131,7 +131,7 @@ def test_one_part_costs_what_the_whole_costs(pips: Game[Any, Any]) -> None:
     assert count.statistics.nodes == whole.statistics.nodes
 
 
-def test_a_part_goes_on_while_its_states_are_few(pips: Game[Any, Any]) -> None:
+def test_a_part_continues_while_its_states_are_few(pips: Game[Any, Any]) -> None:
     count = layered(pips, loose_board(10, 3))
     count.begin()
     sizes = [1]

@@ -16,7 +16,7 @@ def kinds(vocabulary: Vocabulary) -> dict[str, Kind]:
     return {lexicon.word(i): Kind(kind) for i, kind in enumerate(vocabulary.kind)}
 
 
-def test_words_of_other_lists_are_told_apart_by_their_kind():
+def test_words_of_other_lists_are_distinguished_by_their_kind():
     assert kinds(VOCABULARY) == {
         "SIT": Kind.WORD, "UP": Kind.WORD, "SITS": Kind.WORD, "GOBSMACKED": Kind.WORD,
         "CLIP": Kind.WORD, "ON": Kind.WORD, "SITUPON": Kind.WORD, "CEDILLA": Kind.SPELLING,

@@ -9,7 +9,7 @@ COUNT = Ask(kind="count")
 PIPS = game("pips")
 
 
-def test_a_few_boards_are_looked_at_closely():
+def test_a_few_boards_are_estimated_closely():
     loose = loose_board(14, 4)
     arrays = PIPS.to_arrays([loose])
     closely = PIPS.close_cost_s(arrays, COUNT)

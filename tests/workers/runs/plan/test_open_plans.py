@@ -159,7 +159,7 @@ def test_planners_at_the_same_run_plan_nothing_twice(lake, monkeypatch, seed):
     assert failures, "nobody ever came second"
 
 
-def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, monkeypatch):
+def test_a_segment_that_a_driver_adds_meanwhile_does_not_disturb_the_planner(lake, monkeypatch):
     begin(lake)
     streamed = []
 
@@ -182,7 +182,7 @@ def test_a_segment_that_a_driver_adds_meanwhile_costs_the_planner_nothing(lake, 
 
 
 @pytest.mark.parametrize("pause_s", [0.0, 0.03])
-def test_a_run_is_worked_while_it_is_planned(
+def test_a_run_is_solved_while_it_is_planned(
     lake, settings, monkeypatch, tmp_path, pause_s, kept_files
 ):
     begin(lake)
@@ -219,7 +219,7 @@ def test_a_run_is_worked_while_it_is_planned(
     check_results(lake, tmp_path)
 
 
-def test_a_driver_whose_planner_has_died_says_so_and_the_next_goes_on(
+def test_a_driver_whose_planner_has_died_says_so_and_the_next_continues(
     lake, settings, monkeypatch, tmp_path
 ):
     begin(lake)

@@ -109,7 +109,7 @@ def test_a_text_is_cut_into_byte_pairs(model: LanguageModel, text: str, expected
 
 
 @pytest.mark.parametrize("before", [BEFORE, "a"])
-def test_it_gives_what_a_plain_forward_pass_gives(
+def test_it_equals_a_plain_forward_pass(
     made: tuple[Path, dict[str, np.ndarray]], model: LanguageModel, before: str
 ):
     found = model.log_chances(before, TEXTS)
@@ -117,7 +117,7 @@ def test_it_gives_what_a_plain_forward_pass_gives(
     assert np.allclose(found, [expected(model, made[1], before, text) for text in TEXTS], atol=1e-3)
 
 
-def test_a_text_has_the_same_chance_alone_as_among_others(model: LanguageModel):
+def test_a_text_has_the_same_probability_alone_and_in_a_batch(model: LanguageModel):
     together = model.log_chances(BEFORE, TEXTS)
     alone = np.concatenate([model.log_chances(BEFORE, [text]) for text in TEXTS])
     assert np.allclose(together, alone, atol=1e-4)
@@ -129,9 +129,7 @@ def test_other_texts_before_change_nothing(model: LanguageModel):
     assert np.array_equal(model.log_chances(BEFORE, TEXTS), first)
 
 
-def test_weights_that_are_kept_are_those_that_were_made(
-    made: tuple[Path, dict[str, np.ndarray]], tmp_path: Path
-):
+def test_cached_weights_equal_fresh_ones(made: tuple[Path, dict[str, np.ndarray]], tmp_path: Path):
     (tmp_path / "file").touch()
     # A folder below a file cannot be made: the weights stay in memory.
     in_memory = LanguageModel(made[0], tmp_path / "file" / "kept")

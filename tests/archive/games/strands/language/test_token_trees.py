@@ -11,7 +11,7 @@ TEXTS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1
 
 
 @given(TEXTS)
-def test_every_text_is_a_path_and_every_beginning_stands_once(texts: list[list[int]]):
+def test_every_text_is_a_path_and_every_beginning_occurs_once(texts: list[list[int]]):
     tree = TokenTree.of(texts)
     for text, path in zip(texts, tree.paths, strict=True):
         assert tree.ids[path].tolist() == text
@@ -22,7 +22,7 @@ def test_every_text_is_a_path_and_every_beginning_stands_once(texts: list[list[i
 
 
 @given(TEXTS)
-def test_a_token_sees_what_stands_before_it_in_its_text(texts: list[list[int]]):
+def test_a_token_sees_the_tokens_before_it_in_its_text(texts: list[list[int]]):
     tree = TokenTree.of(texts)
     sees = tree.sees()
     for path in tree.paths:

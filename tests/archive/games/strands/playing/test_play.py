@@ -26,7 +26,7 @@ def truth_of(cover: Possible) -> dict[str, Answer]:
     return words | dict.fromkeys(cover.theme_words, "theme word")
 
 
-def test_the_likeliest_word_is_guessed_and_answers_leave_what_agrees():
+def test_the_likeliest_word_is_guessed_and_answers_filter_covers():
     play = Play(COVERS)
     assert play.chances() == pytest.approx(
         {"FRUIT": 1.0, "PEAR": 1.0, "PLUM": 0.5, "LUMP": 0.3, "KIWI": 0.2}
@@ -160,7 +160,7 @@ def test_a_hint_leaves_the_covers_with_a_word_on_its_cells():
     assert "KIWI" not in play.chances()
 
 
-def test_three_wrong_guesses_earn_a_hint_that_is_taken_where_nothing_is_likely():
+def test_three_wrong_guesses_earn_a_hint_for_unlikely_guesses():
     many = [
         Possible(
             spangram="FRUIT",
@@ -180,7 +180,7 @@ def test_three_wrong_guesses_earn_a_hint_that_is_taken_where_nothing_is_likely()
     assert (without.solved, without.wrong, without.hints) == (True, 9, 0)
 
 
-def test_an_answer_tells_roles_where_words_that_span_are_known():
+def test_an_answer_determines_roles_if_spanning_words_are_known():
     play = Play(COVERS_THAT_SPAN)
     play.hear("PEAR", "theme word")
     assert [cover.spangram for cover in play.covers] == ["FRUIT"]
@@ -200,7 +200,7 @@ COVERS_THAT_SPAN = [
 ]
 
 
-def test_an_answer_of_a_role_weighs_covers_by_how_likely_it_was():
+def test_an_answer_weighs_covers_by_the_likelihood_of_the_role():
     """Given two covers with the same two words that span, Then the likelier role speaks."""
     play = Play(
         [

@@ -47,7 +47,7 @@ def test_the_question_names_the_ranker_and_the_job_the_clue():
     assert jobs[2] == jobs[3] == question.job_id(SMALL.puzzle_id)
 
 
-def test_a_clue_travels_with_its_board():
+def test_a_board_keeps_its_clue():
     game = bind_game("strands", ask=MEANT)
     boards = [game.clued(SMALL, clue) for clue in (SMALL_CLUE, None)]
     arrays = arrays_of(puzzles_table(game, boards))
@@ -55,7 +55,7 @@ def test_a_clue_travels_with_its_board():
     assert [game.puzzle_from_json(game.puzzle_to_json(board)) for board in boards] == boards
 
 
-def test_the_likeliest_covers_come_first_with_what_tells_so():
+def test_the_likeliest_covers_come_first_with_their_evidence():
     game = bind_game("strands", ask=MEANT)
     board = game.clued(SMALL, SMALL_CLUE)
     every = game.solve(board, MEANT)
@@ -70,7 +70,7 @@ def test_the_likeliest_covers_come_first_with_what_tells_so():
     assert game.solve(board, Ask.parse("meant(1)")).solutions == (first,)
 
 
-def test_a_board_that_is_not_ranked_is_refused_at_the_door_and_invalid_in_a_run():
+def test_a_board_that_is_not_ranked_is_refused_on_input_and_invalid_in_a_run():
     game = bind_game("strands", ask=MEANT)
     unknown = Puzzle(board=SMALL.board)
     with pytest.raises(PermanentError, match="give theme_words"):

@@ -53,7 +53,7 @@ def test_lists_without_a_phrase_have_nothing_to_score(phrases: Phrases):
     assert phrase_features(phrases, [["a"], ["b"]], VECTORS) == [(0.0,) * len(PHRASE)] * 2
 
 
-def test_what_is_kept_is_what_was_fitted(phrases: Phrases):
+def test_stored_weights_are_restored(phrases: Phrases):
     again = Phrases.of(phrases.arrays())
     first, second = np.array([VECTORS["a"]]), np.array([VECTORS["c"]])
     assert np.array_equal(again.scores(first, second), phrases.scores(first, second))

@@ -33,7 +33,7 @@ def test_a_word_joins_the_others_by_what_it_adds():
     assert np.allclose(PLDA.joins(x), expected)
 
 
-def test_sets_that_were_drawn_around_centres_are_told_from_strangers():
+def test_sets_that_were_drawn_around_centres_are_distinguished_from_strangers():
     rng = np.random.default_rng(2)
     scale = np.array([3.0, 0.1, 2.0, 0.1, 0.1])
 

@@ -83,7 +83,7 @@ def test_processes_may_write_at_once(tmp_path: Path):
     assert all(np.allclose(one, read_all(tmp_path), atol=1e-2) for one in found)
 
 
-def test_a_record_that_was_cut_off_is_made_again(
+def test_a_record_that_was_cut_off_is_rebuilt(
     model: SentenceModel, vocabulary: Vocabulary, made: Vectors, file: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):  # fmt: skip
@@ -98,7 +98,7 @@ def test_a_record_that_was_cut_off_is_made_again(
     assert seen == ["cats"]
 
 
-def test_where_nothing_can_be_written_vectors_are_in_memory(
+def test_vectors_stay_in_memory_if_nothing_can_be_written(
     model: SentenceModel, vocabulary: Vocabulary, made: Vectors, file: Path, tmp_path: Path
 ):
     file.unlink()
@@ -114,7 +114,7 @@ def test_a_vector_of_bytes_is_nearly_the_model_s(made: Vectors, model: SentenceM
     assert np.sum(model.embed(texts) * made.embed(texts), axis=1).min() > 0.9995
 
 
-def test_what_is_common_to_all_words_is_taken_out(made: Vectors):
+def test_the_common_part_of_all_words_is_removed(made: Vectors):
     made.mean = np.full_like(made.mean, 0.01)
     made.directions = np.eye(2, len(made.mean), dtype=np.float32)
     centred = made.centred(made.of_rows(ALL))

@@ -11,7 +11,7 @@ from nightgrid.archive.games.strands.ranking import vocabularies
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
 
-def test_a_vocabulary_that_was_kept_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_cached_vocabulary_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     made = vocabulary_of({"SIT": 500, "UP": 600}, {"CEDILLA"}, [("SIT", "UP", 450)])
     monkeypatch.setattr(vocabularies, "cache_base", lambda: tmp_path)
     vocabularies.ranking_vocabulary.cache_clear()
