@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game")
+WAITING_FOLDERS = ("tests/workers", "tests/flows", "tests/fifth_game", "tests/service/web")
+"""Folders whose tests share a server, in the order in which they begin."""
 ALONE = (
     "tests/flows/count/",
     "tests/flows/night/",
@@ -16,5 +17,5 @@ ALONE = (
 def share_of(nodeid: str) -> str:
     """Name the tests that one process runs one after the other: those of a file or of a folder."""
     file = nodeid.split("::", maxsplit=1)[0]
-    folder = "/".join(file.split("/")[:2])
-    return folder if folder in WAITING_FOLDERS and not file.startswith(ALONE) else file
+    folders = [folder for folder in WAITING_FOLDERS if file.startswith(f"{folder}/")]
+    return folders[0] if folders and not file.startswith(ALONE) else file

@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -51,12 +50,12 @@ def page_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lake"
 
 
-@pytest.fixture(scope="module")
-def service(page_lake: Path) -> Iterator[str]:
+@pytest.fixture(scope="session")
+def service(page_lake: Path, warm_python: Path) -> Iterator[str]:
     """The address of `nightgrid serve` with a worker for each queue."""
     words = ["serve", "--port", "0", "--json", "--processes", "1", "--interactive", "1"]
     with subprocess.Popen(
-        [sys.executable, "-m", "nightgrid.service.cli.app", *words, "--lake", str(page_lake)],
+        [str(warm_python), "-m", "nightgrid.service.cli.app", *words, "--lake", str(page_lake)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -69,7 +68,7 @@ def service(page_lake: Path) -> Iterator[str]:
         assert process.wait(END_S) == 0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A Chromium, started once."""
     program = chromium()
