@@ -1,1 +1,1 @@
-"""A package, so that `tests` is not the folder of this name that spylls installs."""
+"""A package, so that `tests` is not the folder that spylls installs."""

@@ -1,4 +1,4 @@
-"""Fixtures of the archive's tests: payloads of generated boards, lakes and a clock that stands."""
+"""Fixtures of the archive's tests: payloads of generated boards, lakes and a stopped clock."""
 
 from __future__ import annotations
 
@@ -84,5 +84,5 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
-    # No test pulls the plug of the machine; that files are synced has a test of its own.
+    # No test cuts the power; another one checks that files are synced.
     monkeypatch.setattr("nightgrid.archive.lake.local_commit.fsync", lambda _path: None)

@@ -1,4 +1,4 @@
-"""A few boards of the sample as an archive, with a vocabulary and models in which all is small."""
+"""A few boards of the sample as an archive, with a small vocabulary and small models."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DrawnModel(SentenceModel):
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
-    """Know the official words of the sample and the same words backwards."""
+    """Build a vocabulary of the sample's official words, forwards and backwards."""
     words: set[str] = set()
     for path in SAMPLE:
         (board,) = read_payload(path.read_bytes(), dt.date.fromisoformat(path.stem))
@@ -74,7 +74,7 @@ def archive(
     monkeypatch.setattr(data, "published_files", lambda _: files)
     for module in (data, listing):
         monkeypatch.setattr(module, "cache_base", lambda: tmp_path / "cache")
-    # Less of everything: what is tested is which boards are read, and what is written.
+    # Less of everything: tests check which boards are read, and what is written.
     monkeypatch.setattr(listing, "LISTED", 16)
     monkeypatch.setattr(learn, "STEPS", 4)
     for name in ("SEARCH_RIDGES", "MEANING_RIDGES", "COVER_RIDGES", "THEME_RIDGES"):

@@ -1,4 +1,4 @@
-"""Temperatures are chosen on boards that come after those that are fitted on."""
+"""Temperatures are chosen on boards after those of the fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fitting opens no board that judges, gives the same weights again, and says how it chose."""
+"""Fitting opens no board that judges, is reproducible, and reports its choices."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_the_command_of_the_provenance_makes_the_same_bytes(archive: list[Path],
     assert sorted(path.name for path in one.iterdir()) == ["tiny.json", "tiny.npz"]
     for path in one.iterdir():
         assert path.read_bytes() == (other / path.name).read_bytes()
-    # Something was learnt: words that are written forwards are commoner.
+    # The fit has learnt that forward words are commoner.
     assert text["search"]["zipf"] > fitted_weights(JUDGED).search.weights()["zipf"]
 
 
 def test_weights_for_use_are_chosen_without_the_boards_that_judge(
     archive: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Given a board that judges, Then it moves the weights, and nothing that was chosen."""
+    """Given a board that judges, Then it changes the weights, but no choice."""
     last = archive[4].with_name("2024-03-09.json")
     last.write_bytes(archive[0].read_bytes().replace(b"2024-03-04", b"2024-03-09"))
     monkeypatch.setattr(data, "published_files", lambda _: [*archive[:5], last])
@@ -98,7 +98,7 @@ def test_stored_weights_name_the_command_that_makes_them(name: str):
     settings, folder = command.read_arguments(arguments_in(provenance["command"]))
     assert (settings.name, settings.every, folder) == (name, 1, FOLDER)
     assert settings.command == provenance["command"]
-    # All that is chosen is chosen on boards before those that judge, for use too.
+    # All choices are made on boards before those that judge, also for use.
     assert settings.all_boards == (provenance["to"] > provenance["chosen_on"]["to"])
     assert provenance["chosen_on"]["to"] == fitted_weights(JUDGED).provenance["to"]
 

@@ -1,4 +1,4 @@
-"""The tables of the ranking's benchmark are made of what is ranked, on boards of the sample."""
+"""The tables of the ranking's benchmark, on boards of the sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 def test_every_ranking_has_a_row_and_every_confidence_a_bin(
     archive: list[Path], vocabulary: Vocabulary, meanings: Meanings, monkeypatch: pytest.MonkeyPatch
 ):
-    # Forwards and backwards words are the lexicon, too.
+    # The lexicon also has forward and backward words.
     monkeypatch.setattr(strands_rank, "bind_game", lambda name: game(name, "", vocabulary.lexicon))
     later = archive[5:7]
     for path, sample in zip(later, archive, strict=False):

@@ -1,4 +1,4 @@
-"""Corpora: what counts as one, what becomes of its rows, and the same bytes on every machine."""
+"""Corpora: valid specs, the outcome of their rows, and the same bytes on every machine."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_payloads_join_back_to_file_and_level_and_faults_go_to_quarantine(
     (folder / "notes.txt").write_text("not looked at")
     corpus = open_corpus(lake, str(folder))
     rows = rows_of(corpus)
-    # The same boards stand under two dates: rows of the corpus, and one job each.
+    # The same boards have two dates: two rows of the corpus, but one job each.
     assert len(rows) == 9
     assert (corpus.row_count, corpus.quarantined) == (8, 1)
     names = {(row["source"], row["level"]): row["puzzle_id"] for row in rows}
@@ -210,7 +210,7 @@ def test_payloads_of_several_games_are_distinguished(
         "a payload of letterboxed; expected pips (in 0.json)",
     )
     assert [fault[:2] for fault in faults[1:]] == [("1.json", "not-json")]
-    # Of many files some are looked into; what the others are is said in quarantine.
+    # Only some of many files are sampled; the others' games show in quarantine.
     monkeypatch.setattr(corpus_inputs, "SAMPLED_PAYLOADS", 1)
     few = open_corpus(lake, str(folder))
     assert (few.game, few.row_count, few.quarantined) == ("letterboxed", 1, 3)

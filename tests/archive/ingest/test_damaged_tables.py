@@ -1,4 +1,4 @@
-"""Damaged tables of a game are set aside by a night and made again from the raw payloads."""
+"""Damaged tables of a game are set aside by a night and rebuilt from the raw payloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drafts: what was seen before its date is marked, and told to nobody until it is final."""
+"""Drafts: boards seen before their date are marked, and not shown until they are final."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ See = Callable[..., None]
 
 @pytest.fixture
 def see(lake: Lake, tmp_path: Path) -> See:
-    """see(day, sample): look on that day of January at a board of the sample as that of DATE."""
+    """see(day, sample): fetch a board of the sample on that day of January, as that of DATE."""
     folder = tmp_path / "source"
     folder.mkdir()
 

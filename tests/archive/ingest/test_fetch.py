@@ -32,7 +32,7 @@ def day(number: int) -> dt.date:
 
 
 class Endpoint:
-    """A source as an HTTP endpoint is one, whose answers the test sets."""
+    """A source like an HTTP endpoint, whose answers the test sets."""
 
     local = False
     name = "endpoint"
@@ -141,7 +141,7 @@ def test_known_dates_are_skipped_except_the_recent_and_the_quarantined(
     assert first.absent == [day(n) for n in range(1, 21) if n not in (1, 2, 3, 13, 20)]
     normalise(lake)
     second = fetch(lake, endpoint, first=day(1), last=day(20), refresh_days=3, now=now)
-    # The last three days are 13, 14 and today; later ones are drafts and change, too.
+    # The last three days are 13, 14 and today; later ones are drafts, which may change too.
     assert second.asked == [day(2), *(day(n) for n in range(13, 21))]
     assert second.known == 11
 
@@ -270,7 +270,7 @@ def test_consecutive_failures_are_counted(
     between = GIVE_UP_AFTER_FAILURES
     for number in range(1, 2 * between + 2):
         endpoint.fails(day(number))
-    # Any answer ends the row; a final refusal is one, for it concerns its date alone.
+    # Any answer ends the row; so does a final refusal, which concerns only its date.
     if kind is AnswerKind.BODY:
         endpoint.gives(day(between), b"{}")
     elif kind is AnswerKind.ABSENT:

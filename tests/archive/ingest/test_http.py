@@ -24,7 +24,7 @@ NIGHT = dt.datetime(2026, 1, 8, 4, tzinfo=dt.UTC)
 
 
 class Endpoint(LoopbackServer):
-    """Serves payloads with ETags, answers 304 and 404, and fails once where it is told to."""
+    """Serves payloads with ETags, answers 304 and 404, and fails once on request."""
 
     path = "/pips"
 
@@ -98,7 +98,7 @@ def test_three_nights_of_a_mutable_endpoint(
     assert night(0) == ([], [304, 304, 304, 404])
     assert normalise(lake).payloads == 0
     after = snapshot(Path(lake.url))
-    # It had nothing left to do, and wrote so.
+    # It recorded that nothing was left to do.
     assert after.pop(state_path("pips")) != before.pop(state_path("pips"))
     assert after == before
 

@@ -1,4 +1,4 @@
-"""Rows that tables have lost are made again from the raw payloads."""
+"""Rows that tables have lost are rebuilt from the raw payloads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_boards_of_a_harmed_segment_are_rebuilt(filled: Lake, kind: str) -> None
     (path,) = filled.list(puzzles_folder("pips"))
     harm(filled, path, kind)
     lost = normalise(filled).dates_lost
-    # A flipped byte may lie where no reader looks.
+    # A flipped byte may be where no reader notices.
     assert lost == 4 or (kind, lost) == ("flip", 0)
     assert tables(filled) == before
     editions, pips = filled.read_table("editions", EDITIONS), game("pips")
@@ -57,7 +57,7 @@ def test_boards_of_a_harmed_segment_are_rebuilt(filled: Lake, kind: str) -> None
 def test_two_nights_that_normalise_in_any_order_lose_nothing_for_good(
     lake: Lake, write_archive: Callable[..., Path], now: Callable[[], dt.datetime], first: int
 ) -> None:
-    """Given two hosts whose leases failed them, When steps alternate, Then the next night mends."""
+    """Given two hosts whose leases fail, When steps alternate, Then the next night repairs."""
     source = write_archive("source", {f"2026-01-{n:02}": n for n in range(1, 3)})
     fetch(lake, FolderSource(source), now=now)
     second_source = write_archive("second", {f"2026-01-{n:02}": n for n in range(3, 5)})
@@ -81,7 +81,7 @@ def test_two_nights_that_normalise_in_any_order_lose_nothing_for_good(
 def test_a_corpus_of_the_lake_is_named_by_its_boards(
     tmp_path: Path, write_archive: Callable[..., Path], now: Callable[[], dt.datetime]
 ) -> None:
-    """Given as many other boards in the place of those that were counted, Then it is another."""
+    """Given as many other boards in place of the counted ones, Then its name differs."""
     found = {}
     for name, first in (("one", 1), ("other", 3), ("again", 1)):
         lake = Lake.open(str(tmp_path / name))
@@ -99,7 +99,7 @@ def test_a_corpus_of_the_lake_is_named_by_its_boards(
 def test_a_table_of_a_later_version_is_refused_and_stays(
     filled: Lake, write_archive: Callable[..., Path], now: Callable[[], dt.datetime], table: str
 ) -> None:
-    """Given a lake that a later version has written, Then nothing of it is written over."""
+    """Given a lake that a later version has written, Then nothing is overwritten."""
     source = write_archive("source", {"2026-01-03": 9, "2026-01-09": 10})
     later = f"{SCHEMA_VERSION + 1}".encode()
     normalise_broken(filled, source, now)

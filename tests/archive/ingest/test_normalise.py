@@ -133,7 +133,7 @@ def test_new_facts_about_a_board_are_stored_without_a_revision(
     assert row["official_solution"] is not None
     assert row["source_id"] == str(payload["hard"]["id"])
     assert (row["seen_at"], row["raw_sha256"]) == (first["seen_at"], first["raw_sha256"])
-    # What is not said any more is not forgotten.
+    # Facts that later payloads omit are kept.
     ingest(bare)
     (row,) = editions(lake, "hard")
     assert row["official_solution"] is not None
@@ -217,7 +217,7 @@ def test_a_second_run_changes_no_byte_and_says_so(
     again()
     assert snapshot(Path(lake.url)) == after
     assert {path: path.stat().st_mtime_ns for path in Path(lake.url).rglob("*")} == times
-    # The first run that had nothing left to do wrote so, and nothing else.
+    # The first run with nothing left to do recorded that, and nothing else.
     assert after.pop(state_path("pips")) != before.pop(state_path("pips"))
     assert after == before
 

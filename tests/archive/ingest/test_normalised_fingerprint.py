@@ -1,4 +1,4 @@
-"""Tables that are as they were when nothing was left are not read; of others nothing is missed."""
+"""Tables that have not changed since nothing was left to do are not read; all others are."""
 
 from __future__ import annotations
 

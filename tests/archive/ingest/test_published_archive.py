@@ -1,4 +1,4 @@
-"""The real archive: 88 days, and what the endpoint showed for some of them at other times."""
+"""The real archive: 88 days, and other payloads of some of them at other times."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_second_run_over_the_archive_changes_no_byte(
         report = fetch(complete, FolderSource(published / "pips"), now=now)
         assert (report.new, normalise(complete).payloads) == ([], 0)
         after = snapshot(Path(complete.url))
-        # The first run that has nothing left to do writes so; no later one does.
+        # Only the first run with nothing left to do records that.
         marked.append(after.pop(state_path("pips")))
         assert after == {path: told for path, told in before.items() if path != state_path("pips")}
     assert marked[0] == marked[1]

@@ -95,7 +95,7 @@ def test_two_processes_that_add_boards_in_any_order_lose_none(tmp_path: Path, fi
 
 
 def adding(lake: Lake, **found: list[Puzzle]) -> dict[str, Callable[..., int]]:
-    """What processes do that add boards they have found."""
+    """The steps of processes that add boards."""
 
     def add(turn: Callable[[Lake], Any], boards: list[Puzzle]) -> int:
         return add_puzzles(turn(lake), "pips", puzzles_table(PIPS, boards))

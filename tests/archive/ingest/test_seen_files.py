@@ -25,7 +25,7 @@ Now = Callable[[], dt.datetime]
 
 
 class Counting(FolderSource):
-    """A folder that tells which dates it was read for."""
+    """A folder that records the dates for which it was read."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -103,7 +103,7 @@ def test_a_file_that_was_changed_in_any_way_is_read_again(
     change(days / "2026-01-02.json")
     read_again, report = read(lake, days, now)
     assert read_again == [2]
-    # One that has the same bytes is read every time from then on.
+    # A file with the same bytes is read every time from then on.
     assert read(lake, days, now)[0] == ([] if report.new else [2])
 
 

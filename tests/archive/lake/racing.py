@@ -38,7 +38,7 @@ for number in range(int(rounds)):
 
 
 def raced(url: str, rounds: int, *, links: str = "with") -> list[list[str]]:
-    """Let the processes `a` and `b` create race/0, race/1, ... and list who has won each round.
+    """Let the processes `a` and `b` create race/0, race/1, ... and list the winner of each round.
 
     One list a process, with "1" for each round that it won and "0" for the others. Each writes its
     name.
@@ -66,7 +66,7 @@ def raced(url: str, rounds: int, *, links: str = "with") -> list[list[str]]:
 def segments_raced(url: str, rounds: int, drivers: int = 8) -> tuple[int, int]:
     """Let drivers add segments of a run at once, each with chunks of another size.
 
-    Returns in how many rounds exactly one won, and after how many the segment has its rows alone.
+    Returns the rounds with exactly one winner, and those after which the segment has only its rows.
     """
     lakes = [Lake.open(url) for _ in range(drivers)]
     boards = [generate(PRESETS["easy"], seed)[0] for seed in range(16)]

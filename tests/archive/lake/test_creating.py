@@ -22,7 +22,7 @@ from tests.archive.lake.test_lake import object_store, rows
 
 
 def without_links(patch: pytest.MonkeyPatch) -> None:
-    """Make every folder one of a file system that knows no hard links."""
+    """Simulate a file system without hard links."""
 
     def refuse(*_: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
@@ -62,7 +62,7 @@ def test_a_writer_that_saw_no_file_does_not_replace_one(racing_lake: Lake) -> No
     first, second = rows("first"), rows("second")
 
     def while_another_creates() -> Iterator[pa.Table]:
-        # The look for the file, if there is one, is behind the second writer here.
+        # The check for the file, if there is one, comes after the second writer.
         assert racing_lake.write_table("quarantine/q.parquet", first, new=True)
         yield second
 

@@ -1,4 +1,4 @@
-"""One bit of a page changes: its checksum says so, and it is no outage of the lake."""
+"""A flipped bit of a page fails its checksum, and is not an outage of the lake."""
 
 from __future__ import annotations
 

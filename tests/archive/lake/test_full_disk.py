@@ -1,4 +1,4 @@
-"""A full disk is named: what was to be written, where, and how much is free there."""
+"""A full disk is reported with the file, the place, and the free space."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_night_on_a_full_disk_says_which_and_continues(
     said = capsys.readouterr().err
     assert f"the disk of {small_disk}/lake is full, or its quota is used up" in said
     assert "unexpected" not in said
-    # It could not write that its lease has ended.
+    # It could not release its lease.
     monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 2.0)
     monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.2)
     ballast.unlink()

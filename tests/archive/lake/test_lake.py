@@ -45,7 +45,7 @@ def rows(*rules: str) -> pa.Table:
 
 
 def object_store(patch: pytest.MonkeyPatch) -> Lake:
-    """What every object store goes through: uploads instead of renames."""
+    """Like every object store: uploads instead of renames."""
     store = MemoryStore()
     patch.setattr("nightgrid.archive.lake.objects.store.connect", lambda _url, **_: store)
     return Lake.open("s3://bucket")
@@ -236,7 +236,7 @@ def test_a_lake_without_permission_is_a_permanent_error(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_being_made_lists_as_empty_or_as_it_is(tmp_path: Path) -> None:
-    # Arrow looks twice, and fails if the folder comes into being in between: once in twenty here.
+    # Arrow checks twice, and fails if the folder is created in between: once in twenty here.
     lake = Lake.open(str(tmp_path))
     with ThreadPoolExecutor(1) as other:
         for number in range(600):

@@ -1,4 +1,4 @@
-"""A place where no lake can lie is refused in one sentence, before anything is made."""
+"""An impossible place for a lake is refused in one sentence, before anything is created."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_lake_is_missing_until_its_folder_is_made(tmp_path: Path, url: str) ->
     assert is_missing(place)
     make_folder(place)
     assert not is_missing(place)
-    make_folder(place)  # Another process may have made it meanwhile.
+    make_folder(place)  # Another process may have created it meanwhile.
     assert not is_missing("s3://bucket/prefix"), "of a bucket nothing is asked"
 
 

@@ -1,4 +1,4 @@
-"""Boards of a lake by reference: those of payloads again, and sentences for those it lacks."""
+"""Boards of a lake by reference: those of payloads, and errors for missing ones."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_folder_without_puzzles_is_not_a_lake(tmp_path):
 
 
 def test_an_ambiguous_prefix_names_its_matches(filled, tmp_path):
-    # As many boards as it takes for two to begin alike: the same one under made-up ids.
+    # The same board under made-up ids with a common prefix.
     table = read_puzzle_table(filled, "pips").slice(0, 1)
     ids = [f"{'abcd' if i % 2 else 'abce'}{i:028x}" for i in range(20)]
     schema = archive_plug("pips").puzzles()
@@ -138,7 +138,7 @@ def test_puzzles_of_corpora_are_found_by_id(filled, tmp_path):
 
 
 def test_the_board_of_a_job_is_found_by_its_whole_id(filled, tmp_path):
-    """Given a board with words of its own, Then the lake's dictionaries give them back."""
+    """Given a board with words of its own, Then they come from the lake's dictionaries."""
     lake = Lake.open(str(tmp_path))
     (board, *_) = found(filled, "letterboxed/2026-01-02")
     puzzle = board.published.puzzle

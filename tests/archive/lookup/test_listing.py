@@ -1,4 +1,4 @@
-"""Lists of a lake: which rows, in which order, and what is left out."""
+"""Lists of a lake: their rows, their order, and what is left out."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_long_lists_are_unsorted_and_complete(monkeypatch, tmp_path):
 
 
 def test_a_job_of_several_runs_is_listed_once(monkeypatch, tmp_path):
-    # A batch ends in the midst of the rows of one job.
+    # A batch ends amid the rows of one job.
     monkeypatch.setattr(listing, "BATCH_ROWS", 2)
     lake = Lake.open(str(tmp_path / "lake"))
     for run, nodes in (("1", 10), ("2", 30), ("3", 20)):
@@ -152,7 +152,7 @@ def test_a_damaged_file_is_reported_in_one_sentence(what, path, data, filled, tm
     lake = Lake.open(str(tmp_path / "lake"))
     for name in filled.list():
         if not name.startswith("raw/"):
-            # A segment is named by its boards, which a test does not know.
+            # A segment is named after its boards, so its name varies.
             folder = path.rpartition("/")[0]
             named = path if folder.count("/") and name.startswith(f"{folder}/") else name
             lake.write_bytes(named, filled.read_bytes(name))

@@ -1,4 +1,4 @@
-"""What is taken for a reference, and what is wrong with those that are none."""
+"""References, and the faults of invalid ones."""
 
 from __future__ import annotations
 

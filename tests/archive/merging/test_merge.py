@@ -1,4 +1,5 @@
-"""Merging the files of results and solutions: no row is lost or doubled, whatever goes between."""
+"""Merging the files of results and solutions: no row is lost or doubled, whatever happens
+meanwhile."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ def nights(lake: Lake, count: int, first: int = 0) -> None:
 
 
 def is_whole(lake: Lake, jobs: int) -> None:
-    """Every way to read gives every row; those that promise it, once."""
+    """Every reader returns every row, and some promise each only once."""
     wanted = [job(number) for number in range(jobs)]
     found = find_results(lake, wanted)
     assert found.column("job_id").to_pylist() == sorted(wanted)
@@ -124,7 +125,7 @@ def new_lake(
 def at_every_step(
     new_lake: Callable[[], Lake], before: Callable[[int, Lake], Callable[[int, str], None]]
 ) -> Iterator[tuple[Lake, bool]]:
-    """Merge a lake of three nights, once for each of its steps; return whether it was killed."""
+    """Merge a lake of three nights, killed at a step; return whether it was."""
     for step in itertools.count(1):
         assert step < STEPS_MAX
         lake = new_lake()
@@ -150,7 +151,7 @@ def test_a_merge_that_is_killed_before_any_step_leaves_every_row(
         merge_folder(lake, RESULT_FILES)
         is_whole(lake, 9)
         assert len(lake.list("results")) == 1
-    # It lists, reads three files, writes one, deletes three, and looks once more.
+    # It lists, reads three files, writes one, deletes three, and lists again.
     assert kills == 9
 
 

@@ -1,4 +1,4 @@
-"""Where values lie in a JSON text, whole, damaged or cut off."""
+"""The places of values in a JSON text, whole, damaged or cut off."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_values_are_those_of_the_text(value: object, indent: int | None) -> 
     found = [(key, json.loads(data[start:stop])) for key, start, stop in spans_in(data)]
     assert isinstance(value, dict | list)
     expected = value.items() if isinstance(value, dict) else [(None, each) for each in value]
-    # A key that stands for nothing is written like any other.
+    # An empty key is written like any other.
     assert found == list(expected)
 
 

@@ -1,4 +1,4 @@
-"""Strict JSON: what is read, and what is refused."""
+"""Strict JSON: valid and refused texts."""
 
 from __future__ import annotations
 

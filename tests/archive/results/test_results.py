@@ -1,4 +1,4 @@
-"""Results, solutions and the gold tables made of them."""
+"""Results, solutions and their gold tables."""
 
 from __future__ import annotations
 

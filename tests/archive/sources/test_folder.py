@@ -1,4 +1,4 @@
-"""A folder of payloads: which dates it has, what it tells of its files, and how it reads one."""
+"""A folder of payloads: its dates, its unused files, and reading one."""
 
 from __future__ import annotations
 

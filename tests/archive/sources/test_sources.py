@@ -42,7 +42,7 @@ class Quiet(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: object) -> None:
-        """A client that hangs up in the middle is what some tests are about."""
+        """Some tests are about clients that hang up."""
 
 
 class Server(LoopbackServer):
@@ -252,7 +252,7 @@ def test_network_errors_are_retried_and_then_reported(
     ticks = itertools.count()
 
     def be_patient(_: float) -> None:
-        # The sound reply has time on a machine that stands still.
+        # The valid reply has time even on a stalled machine.
         source._client.timeout = httpx.Timeout(30.0)
 
     # The deadline of a body counts its pieces, not the machine's time.
@@ -319,7 +319,7 @@ def test_reading_stops_at_the_bound(server: Server, source: HttpSource, announce
 
 
 def test_a_compressed_body_is_declined_and_refused(server: Server, source: HttpSource) -> None:
-    """The body would expand a thousandfold; what is kept for the quarantine is what came."""
+    """The body would expand a thousandfold; the quarantine keeps it as received."""
     bomb = gzip.compress(b" " * 800_000, 9)
     server.replies = [Reply(body=bomb, headers={"Content-Encoding": "gzip"})]
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""A lake with everything that a view must not show twice: runs again, merges, revisions, drafts."""
+"""A lake with everything that a view must not show twice: runs, merges, revisions, drafts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def put(lake: Lake, path: str, schema: pa.Schema, *rows: dict[str, Any]) -> None
 
 
 def fill(lake: Lake) -> Lake:
-    """Five jobs: the second ended twice, the third stands in two files, the fourth three times."""
+    """Five jobs: the second ended twice, the third is in two files, the fourth three times."""
     again = {"status": "over_budget", "count": None, "reason_code": "seconds", "reason": "late"}
     put(lake, "results/r1.parquet", RESULTS,
         *(result(job, "r1") for job in (JOBS[0], JOBS[2])),
@@ -51,14 +51,14 @@ def fill(lake: Lake) -> Lake:
     put(lake, "results/r2.parquet", RESULTS,
         result(JOBS[1], "r2", count=9),
         result(JOBS[3], "r2", **again, budget_seconds=5.0))  # fmt: skip
-    # What a merge leaves that was killed before it deleted what it read.
+    # As a merge that was killed before deleting its inputs.
     merged = "results/merged-0000000000000000-ffffffffffffffff-0123456789abcdef.parquet"
     put(lake, merged, RESULTS, result(JOBS[2], "r1"), result(JOBS[4], "r3"),
         result(JOBS[3], "r1", **again, budget_seconds=1.0))  # fmt: skip
     put(lake, "solutions/r1.parquet", SOLUTIONS, *(solution(JOBS[2], "r1", i) for i in (0, 1)))
     put(lake, "solutions/merged-0000000000000000-ffffffffffffffff-0123456789abcdef.parquet",
         SOLUTIONS, *(solution(JOBS[2], "r1", i) for i in (0, 1)))  # fmt: skip
-    # Of a run whose result does not count any more.
+    # Of a run whose result no longer counts.
     put(lake, "solutions/r9.parquet", SOLUTIONS, solution(JOBS[1], "r1", 0))
     put(lake, "solutions/r2.parquet", SOLUTIONS, solution(JOBS[1], "r2", 0))
     put(lake, editions_path("pips"), EDITIONS,
@@ -74,7 +74,7 @@ def lake(tmp_path) -> Lake:
 
 
 def twice(lake: Lake, filled: Lake) -> None:
-    """Let boards stand in two segments, as a merge does that was killed."""
+    """Put boards into two segments, as a killed merge does."""
     table = read_puzzle_table(filled, "pips")
     for name in ("seg-1", "seg-2"):
         lake.write_table(f"{puzzles_folder('pips')}/{name}.parquet", table)

@@ -1,4 +1,4 @@
-"""SQL over views: what is read, what is refused and where, and what cannot be reached."""
+"""SQL over views: the columns read, refused queries, and what is out of reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views: each row that counts once, in every way in which a lake can have it twice."""
+"""Views: each row that counts appears once, however a lake has it twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games as people and runs name them: bound to rules, and to words that travel with the lake."""
+"""Games as people and runs name them: bound to rules, and to words in the lake."""
 
 from __future__ import annotations
 

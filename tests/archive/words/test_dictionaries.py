@@ -112,7 +112,7 @@ def test_the_words_of_a_single_board_get_a_file_unless_the_lake_has_them(lake: L
 def test_words_that_cannot_be_read_are_missing_and_no_fault_of_a_board(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a damaged file, or one of another user, Then it is told as words that are away."""
+    """Given a damaged file, or one of another user, Then its words are reported missing."""
     board = Puzzle(sides=("AB", "C"), dictionary=("ABC",))
     add_dictionaries(lake, words_of([board]))
     (path,) = lake.list(DICTIONARY_FILES.path)
@@ -160,6 +160,6 @@ def test_wrong_words_about_yesterday_and_repeated_ids_are_reported_and_affect_no
     (row, *_) = observations(lake, RawArchive(lake, "letterboxed")).to_pylist()
     assert row["message"] == ("'ABC DEF GHI JKL'; the edition of 2026-01-01 has 'TAL ERD NIP YCO'")
     assert row["url"].endswith("2026-01-02.json")
-    # What is corrected later is not held against the day.
+    # Facts that are corrected later do not count against the day.
     ingest(lake, write_days(tmp_path / "days", 5), now)
     assert observed(lake) == []

@@ -28,7 +28,7 @@ PHRASES = [("WORD", "BOARD", 400), ("BOA", "WORD", 380)]
 
 @pytest.fixture(autouse=True)
 def other_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """other_machine(name): go on in a new process on a machine with a cache of its own."""
+    """other_machine(name): continue in a new process on a machine with its own cache."""
 
     def go(name: str) -> Path:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
@@ -66,7 +66,7 @@ def small_default(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def mapped(array: np.ndarray) -> bool:
-    """Return whether an array is a view of a file, not of memory of its own."""
+    """Return whether an array is a view of a file."""
     base: object = array
     while isinstance(base, np.ndarray) and base.base is not None:
         base = base.base

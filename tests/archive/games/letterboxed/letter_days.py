@@ -1,4 +1,4 @@
-"""Days of Letter Boxed that nobody published: one board, its letters turned on by the day."""
+"""Unpublished days of Letter Boxed: one board whose letters are shifted by the day."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST = dt.date(2026, 1, 1)
 
 
 def turned(text: str, by: int) -> str:
-    """Move every letter on in the alphabet, so that it is another board, no harder to solve."""
+    """Shift every letter in the alphabet, for another board that is no harder to solve."""
     return "".join(chr((ord(letter) - ord("A") + by) % 26 + ord("A")) for letter in text)
 
 
@@ -41,7 +41,7 @@ def letter_day(number: int = 0, **changes: Any) -> dict[str, Any]:
 
 
 def write_days(folder: Path, count: int, changes: dict[int, dict[str, Any]] | None = None) -> Path:
-    """Write the payloads of the first days; `changes` maps numbers of days to what differs."""
+    """Write the payloads of the first days; `changes` maps numbers of days to differences."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(count):
         payload = letter_day(number, **(changes or {}).get(number, {}))

@@ -1,4 +1,4 @@
-"""Letter Boxed payloads: what is read, and what each contradiction is called and where it lies."""
+"""Letter Boxed payloads: their contents, and the rule and place of each contradiction."""
 
 from __future__ import annotations
 

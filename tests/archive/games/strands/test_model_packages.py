@@ -1,4 +1,4 @@
-"""Packages that carry the files of a model are found without being imported, or named."""
+"""Packages with the files of a model are found without an import, or reported."""
 
 from __future__ import annotations
 

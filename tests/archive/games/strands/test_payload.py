@@ -1,4 +1,4 @@
-"""Strands payloads: what is read, and what each contradiction is called and where it lies."""
+"""Strands payloads: their contents, and the rule and place of each contradiction."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ FAULTS: list[tuple[str, str, dict[str, Any] | Callable[[dict[str, Any]], None]]]
         "themeCoords": None, "spangramCoords": None,
     }),
     ("words-do-not-fit", "themeWords", {
-        # The same letters in an order in which they do not lie side by side.
+        # The same letters in an order in which they are not adjacent.
         "themeWords": ["CDULO", "STRMO", "BREEZE", "DRIZZLE", "THUNDER", "SLEET"],
         "themeCoords": None, "spangramCoords": None,
     }),

@@ -1,4 +1,4 @@
-"""Fixtures of lakes in object stores: the stores, and what they know a process by."""
+"""Fixtures of lakes in object stores: the stores, and credentials for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IDENTITY = {
 
 @pytest.fixture
 def identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mapping[str, str]:
-    """Be known to every store by variables, with an empty home; no request is tried twice."""
+    """Set credentials for every store, with an empty home; no request is retried."""
     for name in [name for name in os.environ if name.startswith(("AWS_", "AZURE_", "GOOGLE_"))]:
         monkeypatch.delenv(name)
     for name, value in IDENTITY.items():

@@ -22,7 +22,7 @@ META = {"s3": "x-amz-meta-", "gs": "x-goog-meta-", "az": "x-ms-meta-"}
 
 @dataclass
 class Seen:
-    """A request as it came."""
+    """A received request."""
 
     method: str
     path: str
@@ -38,12 +38,12 @@ class ObjectServer(LoopbackServer):
     objects: dict[str, tuple[bytes, dict[str, str]]] = field(default_factory=dict)
     requests: list[Seen] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
-    """What happens to the next requests that write: an HTTP status instead of an answer, "lost"
-    for one that is carried out and not answered, or "lost N" for one that is answered by N."""
+    """The outcomes of the next writes: an HTTP status instead of an answer, "lost" for one that is
+    carried out but not answered, or "lost N" for one that is answered by N."""
     heeds: bool = True
-    """Whether a file that is there stays when it is created."""
+    """Whether an existing file stays when it is created again."""
     page: bytes | None = None
-    """What a proxy answers to every request, in the place of the store."""
+    """A proxy's answer to every request, instead of the store's."""
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""What a process is known by to an object store: variables, files of AWS, or nothing."""
+"""Credentials for an object store: variables, AWS files, or none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_anonymous_requests_bear_no_signature(
             patch.delenv(name)
         Lake.open(server.lake("&anonymous=true")).list()
     Lake.open(server.lake()).list()
-    # A listing, and since it is empty a look whether this is a store.
+    # A listing, and since it is empty a check that this is a store.
     signed = ["authorization" in request.headers for request in server.requests]
     assert signed == [False, False, True, True]
 

@@ -1,4 +1,4 @@
-"""Lakes in object stores: what is sent, and what becomes of troubles."""
+"""Lakes in object stores: their requests, and how failures end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None
 def test_a_page_in_the_place_of_a_listing_is_an_error_that_names_the_store(
     server: ObjectServer, page: bytes
 ) -> None:
-    """Given a proxy that answers 200 to everything, Then a lake is not taken for an empty one."""
+    """Given a proxy that answers 200 to everything, Then the lake does not seem empty."""
     lake = Lake.open(server.lake())
     server.page = page
     place = re.escape(f"{server.service}://bucket/lake")

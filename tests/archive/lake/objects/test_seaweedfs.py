@@ -46,7 +46,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         *("-volume.max=50", "-master.volumeSizeLimitMB=64"),
     ]
     url = f"http://127.0.0.1:{ports[0]}"
-    # With keys in its environment it would want them of everybody.
+    # With keys in its environment it would require them.
     without_keys = {name: text for name, text in os.environ.items() if not name.startswith("AWS_")}
     server = subprocess.Popen(command, env=without_keys, stderr=subprocess.DEVNULL)
     try:

@@ -1,4 +1,4 @@
-"""Gold is not made again of the same, and always of anything else."""
+"""Gold is rebuilt if and only if its inputs have changed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def fingerprinted(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
 
 
 def made(lake: Lake) -> bool:
-    """Write gold; return whether it was made, and not found."""
+    """Write gold; return whether it was rebuilt."""
     with mock.patch.object(gold, "Answers", wraps=gold.Answers) as read:
         write_gold(lake, STRANDS)
     return bool(read.call_count)

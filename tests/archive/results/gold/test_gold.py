@@ -1,4 +1,4 @@
-"""Ranks: the official solution is looked up by its words and cells among the best covers."""
+"""Ranks: the official solution is found by its words and cells among the best covers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def filled(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
 
 
 def put(lake: Lake, edition: dict[str, Any], status: str, covers: list[Any], run: str) -> None:
-    """Leave a result of best(3) in the lake."""
+    """Write a result of best(3) to the lake."""
     job = question_of(STRANDS, BEST).job_id(edition["puzzle_id"])
     head = {"job_id": job, "puzzle_id": edition["puzzle_id"], "game": "strands", "ask": str(BEST)}
     costs = dict.fromkeys(("states", "nodes", "parts", "kernel_ns", "table_bytes"), 1)
@@ -154,12 +154,12 @@ def test_official_solutions_of_the_same_inputs_are_checked_once(
         patch.setattr(type(STRANDS), "from_arrays", None)
         write_gold(filled, STRANDS, ASKS)
     assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before
-    # The fingerprint of the inputs is a hint: without it, all is looked at again.
+    # The fingerprint of the inputs is a cache: without it, all are checked again.
     for path in filled.list("state"):
         filled.write_bytes(path, b"damaged")
     write_gold(filled, STRANDS, ASKS)
     assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before
-    # An answer of another run is looked at.
+    # An answer of another run is checked.
     put(filled, editions[1], "solved", [official], "r1")
     write_gold(filled, STRANDS, ASKS)
     ranks = filled.read_table(RANKS_PATH, RANKS).to_pylist()

@@ -1,4 +1,4 @@
-"""Gold says where official covers stand among ranked ones, and rankings are not told of them."""
+"""Gold has the places of official covers among ranked ones, which rankings never see."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def editions(lake: Lake) -> list[dict[str, Any]]:
 
 
 def kept(lake: Lake, edition: dict[str, Any], *covers: dict[str, Any]) -> None:
-    """File covers as the answer of `meant` to the board of an edition."""
+    """Store covers as the answer of `meant` to the board of an edition."""
     game = bind_game("strands", ask=MEANT)
     table = clued_boards(lake, "strands")
     row = table.column("puzzle_id").to_pylist().index(edition["puzzle_id"])

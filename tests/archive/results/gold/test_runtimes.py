@@ -1,4 +1,4 @@
-"""Runtimes are summed up as a database would: the same query in DuckDB is the second opinion."""
+"""Runtimes equal those of the same query in DuckDB."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ QUERY = """
 @pytest.mark.parametrize("rows", [0, 1, 2, 99, 100, 101, 1000])
 def test_runtimes_are_those_of_a_query(rows: int) -> None:
     rng = np.random.default_rng(rows)
-    # Jobs end several times, with several statuses; puzzles stand in several levels, or in none.
+    # Jobs end several times, with several statuses; puzzles have several levels, or none.
     jobs = rng.integers(0, max(1, rows // 2), rows)
     results = pa.table(
         {

@@ -1,4 +1,4 @@
-"""The language model gives what a plain forward pass gives, however texts begin."""
+"""The language model equals a plain forward pass, for any common prefixes."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_other_texts_before_change_nothing(model: LanguageModel):
 
 def test_cached_weights_equal_fresh_ones(made: tuple[Path, dict[str, np.ndarray]], tmp_path: Path):
     (tmp_path / "file").touch()
-    # A folder below a file cannot be made: the weights stay in memory.
+    # A folder below a file cannot be created: the weights stay in memory.
     in_memory = LanguageModel(made[0], tmp_path / "file" / "kept")
     made_now = LanguageModel(made[0], tmp_path / "kept")
     mapped = LanguageModel(made[0], tmp_path / "kept")

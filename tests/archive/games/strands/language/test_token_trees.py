@@ -1,4 +1,4 @@
-"""A tree has what texts begin with once, and each token sees its own text alone."""
+"""A tree stores common prefixes once, and each token only sees its own text."""
 
 from __future__ import annotations
 

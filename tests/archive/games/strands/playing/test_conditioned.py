@@ -1,4 +1,4 @@
-"""What is searched after answers are the covers that agree with them, and no others."""
+"""A search after answers finds exactly the covers that agree with them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def covers(known: Known | None) -> list[Possible]:
 
 ALL = covers(None)
 SOME = ALL[:4] + ALL[6::80]
-"""Covers that are played: the likeliest, and some of those whose spangram is no known text."""
+"""Covers that are played: the likeliest, and some whose spangram is not a known text."""
 
 
 def identities(found: Iterable[Possible]) -> set[frozenset[tuple[str, frozenset[int]]]]:

@@ -33,7 +33,7 @@ def test_the_likeliest_word_is_guessed_and_answers_filter_covers():
     )
     assert play.guess() == "FRUIT"
     play.hear("FRUIT", "spangram")
-    # Of a cover with another spangram little is left: one word in three of an error of roles.
+    # Little is left of a cover with another spangram: a third of ROLE_ERROR.
     sure, unsure = 1 - ROLE_ERROR * 2 / 3, ROLE_ERROR / 3
     total = 0.8 * sure + 0.2 * unsure
     assert play.chances() == pytest.approx(
@@ -71,7 +71,7 @@ def test_a_listed_cover_is_always_found(covers: list[Possible], chosen: int):
 
 @st.composite
 def covers_with_roles(draw: st.DrawFn) -> list[Possible]:
-    """Draw covers of which some words span, each with a chance to be the spangram."""
+    """Draw covers with spanning words, each with a probability to be the spangram."""
     covers = []
     for _ in range(draw(st.integers(1, 5))):
         words = draw(st.lists(st.sampled_from("ABCDEF"), min_size=3, max_size=3, unique=True))
@@ -201,7 +201,7 @@ COVERS_THAT_SPAN = [
 
 
 def test_an_answer_weighs_covers_by_the_likelihood_of_the_role():
-    """Given two covers with the same two words that span, Then the likelier role speaks."""
+    """Given two covers with the same two words that span, Then the likelier role weighs more."""
     play = Play(
         [
             Possible(

@@ -1,4 +1,4 @@
-"""What a word adds to its cover is told from the others, not from itself."""
+"""The contribution of a word to its cover is measured against the others."""
 
 from __future__ import annotations
 

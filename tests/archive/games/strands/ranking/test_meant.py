@@ -1,4 +1,4 @@
-"""The ask `meant(k)`: bound with what ranks, named after the clue and the ranker."""
+"""The ask `meant(k)`: bound to the ranker, and identified by it and the clue."""
 
 from __future__ import annotations
 

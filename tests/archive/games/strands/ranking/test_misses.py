@@ -1,4 +1,4 @@
-"""What differs between the first cover of a ranking and the official one has a class."""
+"""Differences between the first cover of a ranking and the official one have classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 
 
 def ranked(spangram: str, *theme: str, cells: str = "ab") -> dict[str, Any]:
-    """Write a ranked cover whose words lie where `cells` says: a letter for each."""
+    """Make a ranked cover with words on `cells`, one letter for each."""
     entries = [
         {"word": word, "path": [[ord(cells[i % len(cells)]), i]], "components": [word]}
         for i, word in enumerate((spangram, *theme))

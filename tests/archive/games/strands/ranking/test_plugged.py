@@ -1,4 +1,4 @@
-"""One plug offers what ranks covers, and all that is asked of it."""
+"""One plug offers the ranker, with everything that its protocol names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boards are ranked with and without the model, and the same whatever a payload's answer is."""
+"""Boards are ranked with and without the model, independent of a payload's answer."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_board_with_few_covers_takes_more_compounds(
 def test_a_board_whose_compounds_fill_the_list_has_no_strips(
     weights: Weights, vocabulary: Vocabulary, meanings: Meanings, monkeypatch: pytest.MonkeyPatch
 ):
-    """Given a full list, Then pieces are as without strips; else strips are beside them."""
+    """Given a full list, Then there are no strips; else strips are added to the pieces."""
     ranker = Ranker(weights, vocabulary, meanings)
     plain = ranker.told(ranked_board(PUZZLE, vocabulary), "cat, dog")
     listed = len(ranker.listed(plain))
@@ -129,7 +129,7 @@ def test_a_board_whose_compounds_fill_the_list_has_no_strips(
 def test_a_spangram_that_no_list_has_is_in_the_list(
     weights: Weights, tmp_path: Path, with_model: bool
 ):
-    """Given words that leave only letters of no word, Then covers have them as the spangram."""
+    """Given words that leave letters without a word, Then these are the spangram."""
     words = {"CATS": 450, "SCAT": 250, "HOT": 500, "DOG": 520}
     few = vocabulary_of(words, set(words), [])
     known = tiny_meanings(few, tmp_path)
@@ -190,7 +190,7 @@ def test_a_stop_that_is_set_between_two_steps_ends_a_ranking(
     def stopped(*given: object) -> object:
         found = real(*given)
         stop.set(ReasonCode.CANCELLED)
-        # What is timed looks so often at the stop that it follows.
+        # A timed stop checks the stop that it follows at this interval.
         time.sleep(4 * LOOK_S)
         return found
 

@@ -1,4 +1,4 @@
-"""The likeliest covers alone are read, and each is compared with the others that are."""
+"""Only the likeliest covers are read, and each is compared with the others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = ("cat", "dog", "fox", "hen", "owl", "pig", "rat", "yak")
 
 
 class Told:
-    """Models that know a number for every text they are asked for, and what they were asked."""
+    """Models that return a number for every text, and record the texts."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []

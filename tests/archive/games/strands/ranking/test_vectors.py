@@ -1,4 +1,4 @@
-"""Vectors of words are made when they are asked for, and kept in one file of the machine."""
+"""Vectors of words are embedded on demand, and cached in one file of the machine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def made(model: SentenceModel, vocabulary: Vocabulary, tmp_path: Path) -> Vector
 
 
 def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Note which texts are embedded."""
+    """Record which texts are embedded."""
     seen: list[str] = []
     embed = SentenceModel.embed
     monkeypatch.setattr(

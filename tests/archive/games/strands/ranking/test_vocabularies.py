@@ -1,4 +1,4 @@
-"""The vocabulary is made once on a machine, and mapped after that."""
+"""The vocabulary is built once on a machine, and mapped after that."""
 
 from __future__ import annotations
 

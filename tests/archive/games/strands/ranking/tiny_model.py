@@ -60,7 +60,7 @@ def write_model(folder: Path, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def tiny_meanings(vocabulary: Vocabulary, folder: Path) -> Meanings:
-    """Open tiny models whose vectors of the vocabulary are kept in a folder."""
+    """Open tiny models whose vectors are cached in a folder."""
     write_model(folder)
     write_language_model(folder / "tiny.gguf")
     model = SentenceModel(folder, folder / "kept-model")
@@ -69,7 +69,7 @@ def tiny_meanings(vocabulary: Vocabulary, folder: Path) -> Meanings:
 
 
 def tiny_vectors(model: SentenceModel, vocabulary: Vocabulary, cache: Path) -> Vectors:
-    """Open the vectors of a vocabulary that have nothing in common."""
+    """Open the vectors of a vocabulary, without a common part."""
     none = np.zeros((3, DIMENSIONS), np.float32)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vectors, "cache_base", lambda: cache)
