@@ -22,7 +22,7 @@ SAMPLE = ROOT / "service" / "sample" / "pips"
 
 @pytest.fixture(autouse=True)
 def _chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut the few boards of a night into chunks enough to be stopped between two."""
+    """Cut the few boards of a night into enough chunks to be stopped between two."""
     monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 0.002)
 
 

@@ -1,4 +1,4 @@
-"""What nights leave behind, and nights in processes that may be killed."""
+"""Results of nights, and nights in processes that may be killed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def results(settings: NightSettings) -> pa.Table:
 def in_a_process(
     python: str | Path, settings: NightSettings, *options: str, **environ: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run night_program.py to whatever end it comes to."""
+    """Run night_program.py to its end, whatever that is."""
     source = settings.games[0].source
     command = [str(python), str(NIGHT), source, settings.workers.lake, *options]
     env = {**os.environ, **environ, "PYTHONPATH": str(ROOT)}

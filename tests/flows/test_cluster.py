@@ -1,4 +1,4 @@
-"""Who works a night: workers that are there, or workers of its own."""
+"""A night is solved by running workers, or by its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prefect is begun for a night or a count with work, and not before there is some."""
+"""Prefect starts for a night or a count once there is work."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPEC = "pips:n=20,mix=easy,seed=4"
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Stand for Prefect; gives what was done, in order."""
+    """Replace Prefect; return the calls, in order."""
     done: list[str] = []
 
     def tell(name: str, step: Any) -> Any:
@@ -139,7 +139,7 @@ def test_an_idle_night_whose_source_failed_is_a_flow_run_where_a_server_keeps_it
     missing = NightGame(source=str(tmp_path / "nowhere"), game="tiles")
     with pytest.raises(NightFailedError):
         run_night(replace(settings, games=(*settings.games, missing)), prefect=True)
-    # Both games are solved before the tables of one are made.
+    # Both games are solved before the tables of either are written.
     assert engine == (["solve", *STEPS, *STEPS[1:]] if named else [])
 
 

@@ -1,8 +1,8 @@
 """Run commands as a container engine would: non-root, a read-only root, no rights, no network.
 
-A host has a network of its own, in which names lead to loopback; each of its containers has mounts
-and process ids of its own. The program is process 1 of its container, as under an engine. It takes
-util-linux and root.
+A host has its own network, in which names resolve to loopback; each container has its own mounts
+and process ids. The program is process 1 of its container, as under an engine. Needs util-linux and
+root.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from benchmarks.instruments.processes import children_of, wait_for
 ROOT = Path(__file__).resolve().parents[2]
 USER = 10001
 UP_S = 240.0
-"""Kernels are compiled by then, also where tests share two cores."""
+"""Enough to compile kernels, even if tests share two cores."""
 PROBE_S = 0.5
 SYSTEM = ("/usr",)
 ETC = ("passwd", "group", "nsswitch.conf", "ld.so.cache", "ld.so.conf", "ssl", "localtime")
-"""What of /etc a container has: a file or folder may be mounted beside it."""
+"""The part of /etc in a container; files and folders may be mounted in it."""
 LINKS = ("/bin", "/lib", "/lib64", "/sbin")
 BRINGS_UP = """
 set -e
@@ -66,7 +66,7 @@ exec chroot "$NEW" /usr/bin/setpriv --reuid "$RUNS_AS" --regid "$RUNS_AS" --clea
 
 @dataclass(slots=True, kw_only=True)
 class Container:
-    """A program that runs in there."""
+    """A program in a container."""
 
     name: str
     user: int
@@ -79,7 +79,7 @@ class Container:
         return self.log.read_text(errors="replace")
 
     def pid(self) -> int:
-        """Name the program itself: `unshare` is its parent, and hears no signal."""
+        """Return the id of the program itself: its parent `unshare` ignores signals."""
 
         def look() -> int | None:
             assert self.process.poll() is None, f"{self.name} ended: {self.said()}"
@@ -88,7 +88,7 @@ class Container:
         return int(wait_for(look, self.name))
 
     def stop(self, seconds: float) -> int:
-        """Send SIGTERM and give the exit code; fails when that takes longer."""
+        """Send SIGTERM and return the exit code; fail on timeout."""
         with suppress(ProcessLookupError):
             os.kill(self.pid(), signal.SIGTERM)
         return self.process.wait(seconds)
@@ -113,7 +113,7 @@ class Host:
         user: int = USER,
         work: str = "/var/nightgrid",
     ) -> Container:
-        """Start a program; `own` are folders in memory, `volumes` those of this machine."""
+        """Start a program; `own` are folders in memory, `volumes` folders of this machine."""
         new = self.folder / f"root-{name}-{len(self.containers)}"
         new.mkdir()
         log = self.folder / f"{new.name}.log"
@@ -173,7 +173,7 @@ class Host:
         )
 
     def fetch(self, url: str) -> int:
-        """Ask an address of this host; 0 where nothing answers."""
+        """Request an address of this host; return 0 if nothing answers."""
         words = ["curl", "--silent", "--write-out", "\n%{http_code}", "--max-time", "10", url]
         done = subprocess.run(
             ["nsenter", f"--net=/proc/{self.holder}/ns/net", *words],
@@ -193,7 +193,7 @@ class Host:
 
 @contextmanager
 def host(folder: Path, names: Sequence[str]) -> Iterator[Host]:
-    """Make a host on which these names lead to itself. Skips where that is not permitted."""
+    """Make a host on which these names resolve to itself; skip if that is not permitted."""
     missing = [name for name in ("unshare", "nsenter", "setpriv", "curl") if not shutil.which(name)]
     tried = not missing and subprocess.run(
         ["unshare", "--net", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False
@@ -218,13 +218,13 @@ def host(folder: Path, names: Sequence[str]) -> Iterator[Host]:
 
 
 def let_in(folder: Path) -> None:
-    """Let other users into a test's folder, and into those that pytest has made above it."""
+    """Let other users access a test's folder and its parents."""
     for each in (folder, *folder.parents[:2]):
         each.chmod(each.stat().st_mode | 0o055)
 
 
 def wait_until(container: Container, ready: Callable[[], bool], what: str) -> None:
-    """Wait until something is so; return the output of the program if it ends before."""
+    """Wait until a condition holds; return the output of the program if it ends first."""
 
     deadline = time.monotonic() + UP_S
     while True:
@@ -232,13 +232,12 @@ def wait_until(container: Container, ready: Callable[[], bool], what: str) -> No
         if ready():
             return
         assert time.monotonic() < deadline, f"waited in vain for {what}: {container.said()}"
-        # A probe is a process of its own: one after the other would keep what it waits for from
-        # the processor.
+        # A probe is a process: too many would take the processor from the program.
         time.sleep(PROBE_S)
 
 
 def stopped(container: Container, seconds: float) -> None:
-    """Stop a program as an engine does, and look how it ended."""
+    """Stop a program as an engine does, and check how it ended."""
     code = container.stop(seconds)
     assert "Traceback" not in container.said(), container.said()
     assert code in (0, -signal.SIGTERM, 128 + signal.SIGTERM), container.said()

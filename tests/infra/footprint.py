@@ -1,4 +1,4 @@
-"""What each kind of process takes by itself, without the tables of large boards."""
+"""Memory of each kind of process, without the tables of large boards."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MOST_BYTES = {
     "driver of a count": 356 * MIB,
 }
 """Measured at commit 6bade0b0 with four batch processes while 5,000 boards of Pips were counted.
-Pages that processes of a kind share count once."""
+Shared pages of a kind count once."""
 
 
 def as_bytes(text: str) -> int:
-    """Read a size as Compose and systemd write it."""
+    """Parse a size in the notation of Compose and systemd."""
     units = {"K": 2**10, "M": 2**20, "G": 2**30}
     return int(text[:-1]) * units[text[-1].upper()]

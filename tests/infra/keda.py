@@ -1,8 +1,7 @@
-"""What KEDA's objects may say: a JSON schema for each kind that infra/kubernetes uses.
+"""JSON schemas of the KEDA objects that infra/kubernetes uses.
 
-It is what KEDA 2.16.1 itself defines (its CustomResourceDefinitions), as the package
-cloudcoil-models-keda 2.16.1.0 (Apache-2.0) has it, without descriptions, `status` and the
-metadata of Kubernetes.
+They are the CustomResourceDefinitions of KEDA 2.16.1, from the package cloudcoil-models-keda
+2.16.1.0 (Apache-2.0), without descriptions, `status` and the metadata of Kubernetes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Build an overlay as `kustomize build` does, as far as infra/kubernetes goes.
+"""Build an overlay like `kustomize build`, as far as infra/kubernetes needs it.
 
-resources, components, namespace, images, and patches by JSON Patch (RFC 6902). Whatever else a
-kustomization.yaml says is refused, so that nothing is passed over in silence.
+resources, components, namespace, images, and patches by JSON Patch (RFC 6902). Anything else in a
+kustomization.yaml is refused, so that nothing is silently skipped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PODS = {
 
 
 def build(folder: Path, found: list[Object] | None = None) -> list[Object]:
-    """Return the objects of an overlay, a base or a component; this changes those `found`."""
+    """Return the objects of an overlay, a base or a component, which changes those `found`."""
     said = _document((folder / "kustomization.yaml").read_text())
     if unknown := set(said) - KNOWN:
         raise ValueError(f"{folder}: {sorted(unknown)}: expected some of {sorted(KNOWN)}")
@@ -56,7 +56,7 @@ def build(folder: Path, found: list[Object] | None = None) -> list[Object]:
 
 
 def pod_spec(one: Object) -> Object | None:
-    """Return the pod that an object makes, if any."""
+    """Return the pod that an object creates, if any."""
     if one["kind"] not in PODS:
         return None
     for key in PODS[one["kind"]]:
@@ -65,13 +65,13 @@ def pod_spec(one: Object) -> Object | None:
 
 
 def containers(one: Object) -> list[Object]:
-    """List the containers of an object's pod, those that begin first."""
+    """List the containers of an object's pod, in starting order."""
     spec = pod_spec(one) or {}
     return [*spec.get("initContainers", ()), *spec.get("containers", ())]
 
 
 def _documents(text: str) -> Iterator[Any]:
-    # Written in C, for every process of the tests reads all overlays as it collects.
+    # The loader in C, since every process of the tests reads all overlays.
     return yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 

@@ -1,4 +1,4 @@
-"""Every command of the Compose file comes up, is ready by its own probe, and stops.
+"""Every command of the Compose file starts, becomes ready by its own probe, and stops.
 
 Each is started with its own environment and folders, as its own user, with a root that cannot be
 written (tests/infra/contained.py); images are what this environment has installed.
@@ -45,11 +45,11 @@ CLIENT = f"""#!{sys.executable}
 import os, redis
 print(redis.Redis(password=os.environ.get("REDISCLI_AUTH")).ping() and "PONG")
 """
-"""Stands for valkey-cli, which comes with the server's image alone."""
+"""Replaces valkey-cli, which only the server's image has."""
 
 
 def image_environment() -> dict[str, str]:
-    """Read what the Dockerfile sets, but for PATH, which is this environment's."""
+    """Read the variables of the Dockerfile except PATH, which is this environment's."""
     text = (ROOT / "infra/Dockerfile").read_text().replace("\\\n", " ")
     (line,) = re.findall(r"^ENV (.*)$", text, re.MULTILINE)
     said = dict(word.split("=", 1) for word in shlex.split(line))
@@ -59,13 +59,13 @@ def image_environment() -> dict[str, str]:
 
 @dataclass(slots=True, kw_only=True)
 class Place:
-    """A host and what its containers share."""
+    """A host and the shared volumes of its containers."""
 
     host: Host
     volumes: dict[str, Path] = field(default_factory=dict)
 
     def volume(self, name: str, user: int = USER) -> Path:
-        """Return the folder of a volume that is there once."""
+        """Return the folder of a shared volume."""
         if name not in self.volumes:
             path = self.host.folder / f"volume-{name}"
             path.mkdir()
@@ -181,7 +181,7 @@ def test_every_service_of_compose_comes_up_and_stops(place: Place, tmp_path: Pat
 
 
 def test_compose_refuses_a_source_that_is_missing(place: Place):
-    """Given a folder that is not there, Then the schedule does not begin, and says why."""
+    """Given a missing folder, Then the schedule does not start, and says why."""
     service = yaml.safe_load(COMPOSE.read_text())["services"]["nightly"]
     (bound,) = [said for said in service["volumes"] if isinstance(said, dict)]
     assert bound["bind"] == {"create_host_path": False}

@@ -1,4 +1,4 @@
-"""The Compose file fits its schema; the image has what it needs, and what changes seldom first."""
+"""The Compose file fits its schema; the image is complete, with rarely changed layers first."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_all_pods_and_services_run_as_the_user_of_the_image():
 
 
 def test_memory_of_compose_holds_each_process_and_its_tables():
-    """Given what is measured and the budget, Then no service is killed for what it may take."""
+    """Given the measured footprint and the budget, Then no service is killed within its limits."""
     services, most = compose()["services"], MOST_BYTES
     said = {name: as_bytes(service["mem_limit"]) for name, service in services.items()}
     settings = Settings(

@@ -1,4 +1,4 @@
-"""Kubernetes manifests: each fits its schema, and says what a cluster needs to keep work safe."""
+"""Kubernetes manifests: each fits its schema, and keeps work safe."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "infra/kubernetes"
 OVERLAYS = sorted(path.parent.name for path in FOLDER.glob("overlays/*/kustomization.yaml"))
 VERSION = "1.32"
-"""The oldest that is supported: a field that came later would be refused there."""
+"""The oldest supported version, which would refuse later fields."""
 
 
 TRACED = "traced"
-"""No folder of its own: the overlay `object-storage` with the component `tracing` beside it."""
+"""Not a folder: the overlay `object-storage` with the component `tracing`."""
 ALL = (*OVERLAYS, TRACED)
 
 
@@ -87,7 +87,7 @@ def test_every_file_is_in_an_overlay():
 
 @pytest.mark.parametrize("overlay", ALL)
 def test_our_build_is_what_kustomize_builds(overlay: str):
-    """Given kubectl, Then it builds the same. CI has one; elsewhere it may be missing."""
+    """Given kubectl, Then it builds the same. CI has it; elsewhere it may be missing."""
     kubectl = os.environ.get("KUBECTL") or shutil.which("kubectl")
     if kubectl is None:
         reason = "no kubectl: install it, or name its program in KUBECTL"
@@ -162,7 +162,7 @@ def test_long_running_pods_are_probed_and_have_time_to_hand_back(one: Object):
             continue
         probes = {"startupProbe", "livenessProbe", "readinessProbe"}
         if container["name"] == "nights":
-            # Ready while Prefect answers; without Prefect a night in progress goes on.
+            # Ready while Prefect answers; without Prefect a night in progress continues.
             probes = {"readinessProbe"}
         assert probes == {name for name in container if name.endswith("Probe")}
         if container["name"] in ("batch", "interactive", "keeper"):
@@ -172,7 +172,7 @@ def test_long_running_pods_are_probed_and_have_time_to_hand_back(one: Object):
 
 @pytest.mark.parametrize("overlay", ALL)
 def test_selectors_meet_pods(overlay: str):
-    """Services, budgets and policies select pods that there are; no two deployments share them."""
+    """Services, budgets and policies select existing pods; no two deployments share them."""
     objects = built(overlay)
     parts = [
         one["spec"].get("jobTemplate", one)["spec"]["template"]["metadata"]["labels"]
@@ -221,7 +221,7 @@ def test_settings_are_settings():
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_memory_holds_the_tables_of_every_process(overlay: str):
-    """Given the budget of a process, Then a pod's limit holds that of each, and 512 MiB more."""
+    """Given the budget of a process, Then a pod's limit is their sum plus 512 MiB."""
     objects = built(overlay)
     settings = next(one for one in objects if one["metadata"]["name"] == "nightgrid-settings")
     budget = int(settings["data"]["NIGHTGRID_BUDGET_TABLE_BYTES"])
@@ -238,7 +238,7 @@ def test_memory_holds_the_tables_of_every_process(overlay: str):
 
 
 def test_traces_have_a_way_to_the_collector():
-    """Given the component `tracing`, Then pods know the collector and may reach it."""
+    """Given the component `tracing`, Then pods have the collector's URL and may reach it."""
     objects = built(TRACED)
     settings = next(one for one in objects if one["metadata"]["name"] == "nightgrid-settings")
     address = urlsplit(settings["data"]["NIGHTGRID_TRACE_URL"])
@@ -250,7 +250,7 @@ def test_traces_have_a_way_to_the_collector():
     assert set(to["namespaceSelector"]["matchLabels"].values()) == {namespace}
     (expression,) = policy["spec"]["podSelector"]["matchExpressions"]
     assert expression["operator"] == "NotIn"
-    # Each pod with the settings makes spans.
+    # Each pod with the settings sends spans.
     making = {
         one["metadata"]["labels"]["app.kubernetes.io/component"]
         for one in objects

@@ -1,4 +1,4 @@
-"""Units of one machine: systemd reads them, they are closed, and what they start comes up."""
+"""Units of one machine: systemd parses them, they are sandboxed, and their programs start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SERVICES = [path for path in UNITS if path.suffix == ".service"]
 PROGRAM = "/opt/nightgrid/.venv/bin/nightgrid"
 STATE = "/var/lib/nightgrid"
 EXPOSURE_MAX = 20
-"""Of 100, as `systemd-analyze security` counts."""
+"""Exposure of 100, as rated by `systemd-analyze security`."""
 
 
 def systemd_analyze() -> str:
@@ -37,7 +37,7 @@ def systemd_analyze() -> str:
 
 @pytest.fixture
 def units(tmp_path: Path) -> list[Path]:
-    """The units, with a program that is here."""
+    """The units, with a program of this machine."""
     program = str(Path(sys.prefix) / "bin/nightgrid")
     for path in UNITS:
         (tmp_path / path.name).write_text(path.read_text().replace(PROGRAM, program))
@@ -74,7 +74,7 @@ def test_a_service_leaves_memory_to_the_machine(path: Path):
         assert as_bytes(high) >= MOST_BYTES["http"] + Settings().ondemand_table_bytes
         return
     assert float(high.rstrip("%")) < float(most.rstrip("%")) < 100
-    # One process that is killed is begun again by its supervisor: the unit goes on.
+    # The supervisor restarts a killed process, and the unit continues.
     assert lines_of(text, "OOMPolicy") == [["continue"]]
 
 
@@ -96,7 +96,7 @@ def test_a_worker_notifies_systemd_when_it_takes_work(tmp_path: Path):
         }
         (line,) = lines_of(unit.read_text(), "ExecStart")
         program = str(Path(sys.prefix) / "bin/nightgrid")
-        # A keeper alone is up in a second; workers are started in test_comes_up.
+        # A keeper alone starts in a second; workers are started in test_comes_up.
         command = [program, *line[1:], "--only", "keeper"]
         settings = Settings(lake=env["NIGHTGRID_LAKE"], var_dir=tmp_path / "var")
         with (
@@ -114,7 +114,7 @@ def test_a_worker_notifies_systemd_when_it_takes_work(tmp_path: Path):
 
 
 def environment_of(unit: Path, state: Path) -> dict[str, str]:
-    """Return what systemd sets for a unit, with its state folder and kernels here."""
+    """Return the environment of a unit, with its state folder and kernels here."""
     said = environment(unit.read_text())
     del said["XDG_CACHE_HOME"]
     kept = {name: os.environ[name] for name in ("HOME", "XDG_CACHE_HOME") if name in os.environ}
@@ -135,7 +135,7 @@ def test_the_night_of_the_timer_works_a_lake(tmp_path: Path):
     payloads = tmp_path / "payloads"
     payloads.mkdir()
     shutil.copy(SAMPLES / "pips/2026-01-01.json", payloads)
-    # A night with workers is worked in test_comes_up.
+    # test_comes_up runs a night with workers.
     command = [*command_of(unit, "ExecStart", tmp_path), "--inline", "--json"]
     env = environment_of(unit, tmp_path)
     done = subprocess.run(

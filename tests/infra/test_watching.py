@@ -1,4 +1,4 @@
-"""Dashboard and alert rules: they are sound, and name figures that there are."""
+"""Dashboard and alert rules are valid, and name existing metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INSTALL = "install it with `apt-get install prometheus`, or name its program in 
 
 
 def promtool(*arguments: str | Path) -> str:
-    """Run it, and give what it says; without one, the test fails in CI and is skipped elsewhere."""
+    """Run it, and return its output; if it is missing, fail in CI and skip elsewhere."""
     found = os.environ.get("PROMTOOL") or shutil.which("promtool")
     if found is None:
         reason = f"there is no promtool to check rules with: {INSTALL}"
@@ -62,7 +62,7 @@ def expressions() -> Iterator[str]:
 
 
 def metrics() -> dict[str, set[str]]:
-    """Read names and labels of all metrics from the page that is generated of them."""
+    """Read names and labels of all metrics from their generated page."""
     page = (ROOT / "docs/reference/metrics.md").read_text()
     rows = re.findall(r"^\| `(nightgrid_\w+)` \| \w+ \| (.*?) \|", page, re.MULTILINE)
     return {name: set(re.findall(r"\w+", labels)) for name, labels in rows}

@@ -1,4 +1,4 @@
-"""Read units of systemd: their lines, and what they set."""
+"""Read systemd units: their lines and variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A count of a corpus: every different puzzle answered once, whatever ends it on its way."""
+"""A count of a corpus answers every distinct puzzle once, however it is interrupted."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ Count = Callable[..., CountSettings]
 
 
 class Killed(BaseException):
-    """Stands for the end of the process."""
+    """Simulates the end of the process."""
 
 
 @pytest.fixture(autouse=True)
 def _many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut even a short run into chunks enough to be stopped between two."""
+    """Cut even a short run into enough chunks to be stopped between two."""
     monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 1e-4)
 
 
@@ -181,7 +181,7 @@ def test_a_cancelled_count_continues_only_on_request(settings: Count):
 def test_an_outage_that_planning_got_past_does_not_count_towards_the_next(
     settings: Count, monkeypatch: pytest.MonkeyPatch, planned: list[int], ends: bool
 ):
-    """Given failures 40 s apart, Then patience of 60 s ends a plan that gets no further."""
+    """Given failures 40 s apart, Then a patience of 60 s only ends a plan without progress."""
     clock = SimpleNamespace(monotonic=itertools.count(0, 40).__next__, sleep=lambda _: None)
     monkeypatch.setattr("nightgrid.workers.driver.drive.time", clock)
     segments, left = iter(planned), iter(planned)
@@ -247,7 +247,7 @@ def test_a_board_that_ends_over_budget_again_is_listed_once(settings: Count, tmp
 def test_words_that_change_while_a_count_is_planned_end_it_with_a_reason(
     settings: Count, tmp_path: Path, executor: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Given a word list that another program writes over, Then the count ends and says so."""
+    """Given a word list that another program overwrites, Then the count ends and says so."""
     words = tmp_path / "words.txt"
     words.write_text("ACED\nDECAF\nFACE\n")
     count = settings("letterboxed:n=2,seed=1", lexicon=str(words))

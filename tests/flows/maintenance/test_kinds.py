@@ -1,4 +1,4 @@
-"""How many kinds of files a lake has when nothing is at work on it."""
+"""The number of kinds of files in an idle lake."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.flows.conftest import SAMPLE
 from tests.workers.ondemand.keeping import keep, submit_without_server
 
 KINDS_MAX = 15
-"""Games of words, a ranking and a key of the service add five: dictionaries, lexicons, two tables
-of gold, keys."""
+"""Word games, a ranking and a key of the service add five: dictionaries, lexicons, two gold tables,
+keys."""
 _FOLDED = re.compile(r"[0-9a-f]{12,}|\d{4}-\d\d-\d\d|\d+|pips")
 
 

@@ -1,4 +1,4 @@
-"""Words of published boards that are gone are named by a check and read again by a repair."""
+"""Missing words of published boards are reported by a check and restored by a repair."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EDITIONS_PATH = "editions/letterboxed.parquet"
 
 
 def tables(lake: Lake) -> dict[str, bytes]:
-    """Read what a repair of words is to leave alone."""
+    """Read what a repair of words must not change."""
     names = (name for folder in ("editions", "puzzles", "quarantine") for name in lake.list(folder))
     return {name: lake.read_bytes(name) for name in names}
 
@@ -58,7 +58,7 @@ def test_a_folder_of_words_that_is_missing_is_named_and_rebuilt(lake: Lake) -> N
 
 
 def test_payloads_that_are_back_restore_their_editions(lake: Lake) -> None:
-    """Given tables made again without a payload, When it is back, Then they are as they were."""
+    """Given tables rebuilt without a payload, When it is back, Then they are as before."""
     before = tables(lake)
     body = next(name for name in lake.list("raw") if name.endswith(".body"))
     held = lake.read_bytes(body)

@@ -1,4 +1,4 @@
-"""What a check finds in a harmed lake, and what a repair makes of it."""
+"""Checks find damage in a lake, and repairs fix it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     lake = Lake.open(str(base / "lake"))
     work_night(night_of(lake, source))
     run_count(count_of(lake), prefect=False)
-    # As runs of more jobs leave it.
+    # As after runs of more jobs.
     lake.write_bytes("state/pips-0.json", b'{"hint": 1}')
     return base / "lake", source
 
@@ -71,7 +71,7 @@ def lake(worked: tuple[Path, Path], tmp_path: Path) -> Lake:
 def answers(lake: Lake) -> list[dict[str, Any]]:
     columns = [name for name in RESULTS.names if name not in ("kernel_ns", "run_id")]
     table = lake.read_table("results", RESULTS, columns)
-    # A row may stand in two files until these are merged.
+    # A row may be in two files until they are merged.
     return table.group_by(columns).aggregate([]).sort_by("job_id").to_pylist()
 
 
@@ -100,7 +100,7 @@ def one_of_each(lake: Lake) -> dict[str, str]:
 def test_harm_to_a_file_of_each_kind_is_found_and_repaired(
     lake: Lake, worked: tuple[Path, Path]
 ) -> None:
-    """Given one harmed file of each kind, Then a repair and the next run lose no answer."""
+    """Given one damaged file of each kind, Then a repair and the next run lose no answer."""
     before = answers(lake)
     harmed = {
         path
@@ -153,7 +153,7 @@ def test_a_repair_that_was_killed_is_ended_by_the_next(
     class Killed(BaseException):
         pass
 
-    # What held the lease is this very process, which lives.
+    # The lease was held by this living process.
     monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 0.05)
     before = answers(lake)
     for folder in ("results", "puzzles", "editions", "state"):
@@ -182,7 +182,7 @@ def test_a_repair_that_was_killed_is_ended_by_the_next(
 
 
 def test_a_repair_names_what_is_left(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given tables that are not made again, Then a repair does not call them mended at its end."""
+    """Given tables that are not rebuilt, Then the repair does not report them as repaired."""
     lake.delete(lake.list("puzzles")[0])
     monkeypatch.setattr(
         "nightgrid.flows.maintenance.repair.normalise",

@@ -1,4 +1,4 @@
-"""Retention lists what is older than its age and deletes that, and nothing that is asked for."""
+"""Retention lists and deletes everything past its age, and nothing that is needed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def new_version() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake after a night over two days and a count that lists into files of its own."""
+    """A lake after a night over two days and a count that lists into files."""
     folder = tmp_path_factory.mktemp("worked")
     write_days(folder / "source", [0, 1])
     night(folder)
@@ -70,7 +70,7 @@ def lake(worked: Path, tmp_path: Path) -> Lake:
 
 
 def pruned(lake: Lake, *tables: str, **more: Any) -> dict[str, int]:
-    """Delete what is older than 30 days in 400 days; return how many of what."""
+    """Delete what is older than 30 days, 400 days from now; return the numbers by kind."""
     keep = dict.fromkeys(tables or TABLES, 30.0)
     return {old.noun: old.count for old in prune_lake(lake, keep, **{"now": LATE, **more})}
 
@@ -87,7 +87,7 @@ def counts_by_date(lake: Lake) -> list[dict[str, Any]]:
 def test_what_is_young_stays(lake: Lake) -> None:
     before = files(lake)
     now = dt.datetime.now(dt.UTC)
-    # The boards of the nights are of a date that is long gone by.
+    # The boards of the nights have a date long ago.
     assert pruned(lake, now=now) == {}
     assert files(lake) == before
 

@@ -1,4 +1,4 @@
-"""The tables of a lake are made again from its payloads."""
+"""The tables of a lake are rebuilt from its payloads."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def main() -> None:
     from nightgrid.workers.runs.plan import plan_pass as chunking
     from nightgrid.workers.settings import Settings
 
-    # As tests.flows.conftest has it.
+    # As in tests.flows.conftest.
     chunking.CHUNK_MIN_S = 0.002
 
     def die() -> None:

@@ -1,4 +1,4 @@
-"""One night over several games: whatever ails one of them, the others are done."""
+"""A night over several games: a failure of one does not affect the others."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ LETTER_DAYS = 3
 
 @pytest.fixture
 def three(night: Night, source: Callable[[int], Path], tmp_path: Path) -> Three:
-    """Settings of a night over Pips, Strands and Letter Boxed, of which Strands has the source
-    that is given.
-    """
+    """Settings of a night over Pips, Strands and Letter Boxed; Strands has the given source."""
 
     def settings(strands: str) -> NightSettings:
         letters = write_days(tmp_path / "letters", LETTER_DAYS)

@@ -57,8 +57,8 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
         monkeypatch.setattr(owner, name, counting)
 
     monkeypatch.setattr(folder, "SETTLED_S", 0.0)
-    # A report reads the lake for each date that it draws: those seen since the second in which an
-    # earlier night ended. Nights of a day have one; how many these have depends on their speed.
+    # A report reads the lake for each date that it draws: those seen since an earlier night ended.
+    # Daily nights have one; here the number depends on their speed.
     monkeypatch.setattr("nightgrid.service.report.boards.BOARDS_MAX", 3)
     was_read = "files of the source that were read"
     count(FolderSource, "fetch", was_read, lambda answer: answer.kind == AnswerKind.BODY)
@@ -72,7 +72,7 @@ def test_a_night_asks_no_more_of_an_old_lake_than_of_a_young_one(
             (source / f"{date}.json").write_text(json.dumps(payload))
             told[number], rows[number] = _worked(night, counts, looked_at)
             if number in (1, YOUNG, OLD):
-                # Twice: the first night with nothing new leaves the marks, which later ones read.
+                # Twice: the first night with nothing new writes the marks that later ones read.
                 idle[number] = [_worked(night, counts, looked_at) for _ in range(2)][1]
     young, old = told[YOUNG], told[OLD]
     assert old.opened <= young.opened

@@ -1,4 +1,4 @@
-"""What a night leaves out is what has its answer, and nothing else."""
+"""A night skips exactly what is already answered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.flows.nights import results, run_one
 
 @pytest.fixture
 def worked(source, night):
-    """Return the settings of a night that has answered all, twice."""
+    """Return the settings of a night that ran twice and answered all."""
     settings = night(source(2))
     run_one(settings)
     assert run_one(settings).already_known == 6

@@ -1,4 +1,4 @@
-"""Nights of Letter Boxed: the published archive, and words of one's own."""
+"""Nights of Letter Boxed: the published archive, and a word list."""
 
 from __future__ import annotations
 

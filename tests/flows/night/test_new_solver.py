@@ -1,4 +1,4 @@
-"""A new version of a solver is asked about every board again; differences are reported."""
+"""A new version of a solver answers every board again; differences are reported."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def new_version() -> mock._patch[str]:
 
 
 def add_to_a_count(lake: Lake) -> str:
-    """Let the version before have counted one board wrongly; name the board."""
+    """Make the previous version's count of one board wrong; return the board."""
     (path,) = [name for name in lake.list("results") if name.endswith(".parquet")]
     table = read_results(lake)
     counts = table.column("count").to_pylist()
@@ -86,7 +86,7 @@ def test_a_count_that_differs_is_reported_once_and_ends_the_night_with_5(
     assert heading == "pips: 1 answered differently by another version of the solver"
     assert lines == [f"{item.name}: {item.why}"]
     assert (again.contradictions, again.needs_attention) == (0, False)
-    # It stays known after it was told: to the view, to the metrics and to the report.
+    # The view, the metrics and the report still have it afterwards.
     assert contradicted_count(lake, "pips") == 1
     rows = view_named("contradictions").read(lake).sort_by("solver_version").to_pylist()
     assert [(row["puzzle_id"], row["solver_version"]) for row in rows] == [
@@ -97,7 +97,7 @@ def test_a_count_that_differs_is_reported_once_and_ends_the_night_with_5(
     assert page is not None
     (section,) = re.findall(r'<h2 id="contradictions">.*?</section>', page, re.DOTALL)
     assert section.count("<td>pips-4</td>") == section.count("<td>pips-next</td>") == 1
-    # Both answers stay: which of them is wrong is for a person to find.
+    # Both answers stay: a person has to find out which is wrong.
     rows = [row for row in read_results(lake).to_pylist() if row["puzzle_id"] == puzzle]
     assert len({row["count"] for row in rows}) == 2
 

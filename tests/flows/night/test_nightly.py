@@ -1,4 +1,4 @@
-"""Nights without Prefect: what they leave in the lake, and what a killed one leaves to the next."""
+"""Nights without Prefect: their files in the lake, and resuming a killed one."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_new_day_needs_only_its_own_work(source, night):
 
 @pytest.fixture
 def quick_lease(monkeypatch):
-    """Let the lease of a night that was killed expire soon."""
+    """Make the lease of a killed night expire soon."""
     monkeypatch.setattr("nightgrid.workers.lease.EXPIRY_S", 2.0)
     monkeypatch.setattr("nightgrid.workers.lease.RENEW_EVERY_S", 0.2)
 
@@ -105,7 +105,7 @@ def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(
     if step == "solving":
         assert report.resumed
         assert report.chunks_found >= 1
-        # Not as many as those of the other lake: measured costs decide how jobs are divided.
+        # Their number differs from the other lake's: measured costs decide how jobs are divided.
         done = read_done(Lake.open(settings.workers.lake), report.run_id)
         assert report.chunks_found + report.chunks_worked == done["chunks"] > 1
 

@@ -1,4 +1,4 @@
-"""The report for people: every night leaves it, and no fault of it costs a night."""
+"""The report for people: every night writes it, and its failure does not fail the night."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A night in one line, what of it needs attention, and its exit code."""
+"""The summary of a night, what needs attention, and its exit code."""
 
 from __future__ import annotations
 

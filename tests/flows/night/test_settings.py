@@ -1,4 +1,4 @@
-"""A night that cannot be is refused before it begins."""
+"""Invalid settings of a night are refused before it starts."""
 
 from __future__ import annotations
 

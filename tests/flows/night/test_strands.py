@@ -1,4 +1,4 @@
-"""Nights of Strands: two asks a night, words of one's own, and a lake shared with Pips."""
+"""Nights of Strands: two asks a night, a word list, and a lake shared with Pips."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_board_to_come_is_solved_as_a_draft_and_shown_to_nobody(
     lake = Lake.open(settings.workers.lake)
     report = run_one(settings)
     assert (report.editions, report.planned, report.solved) == (DAYS + 1, DAYS + 1, DAYS + 1)
-    # The draft is changed before its day has come: only the new board is work.
+    # The draft changes before its day: only the new board needs solving.
     foretell(sample[1])
     report = run_one(settings)
     assert (report.new_payloads, report.revisions, report.planned) == (1, 1, 1)

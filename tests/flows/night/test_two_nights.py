@@ -1,4 +1,4 @@
-"""The short form of what `benchmarks/chaos/lakes/suite.py` does with two nights."""
+"""The short form of the two nights of `benchmarks/chaos/lakes/suite.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Prefect server of its own, as a machine that keeps one would run."""
+"""A Prefect server like that of a machine that keeps one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ START_S = 120.0
 
 @pytest.fixture(scope="session")
 def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Start a Prefect server; gives the environment of a process that uses it."""
+    """Start a Prefect server; yield the environment of a process that uses it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -77,7 +77,7 @@ def ask(env: dict[str, str], what: str, **query: Any) -> Any:
 
 
 def post(env: dict[str, str], path: str, body: dict[str, Any]) -> httpx.Response:
-    """Post to the server, which answers 503 while its database is locked: then once more."""
+    """Post to the server; retry once on 503, its answer while its database is locked."""
     for _ in range(20):
         answer = httpx.post(f"{env['PREFECT_API_URL']}/{path}", json=body, timeout=30)
         if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.prefect, pytest.mark.timeout(300)]
 
 @pytest.fixture(scope="module", autouse=True)
 def _prefect() -> None:
-    """Load Prefect here: each process that collects the tests would take seconds for it."""
+    """Load Prefect here, because it would take every collecting process seconds."""
     global flows
     from nightgrid.flows.prefect import flows
 
@@ -61,7 +61,7 @@ def progress(done: int, total: int = 10) -> Progress:
 def test_a_served_flow_knows_the_types_of_its_parameters(
     source: Callable[[int], Path], night: Night
 ) -> None:
-    """Given the copy by value that Prefect makes of a served flow, Then parameters are valid."""
+    """Given Prefect's copy by value of a served flow, Then parameters are valid."""
     import cloudpickle
 
     copy = cloudpickle.loads(cloudpickle.dumps(flows.nightly_flow))

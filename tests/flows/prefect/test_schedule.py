@@ -1,4 +1,4 @@
-"""Nights on a schedule run as documented, and what cannot be served is a sentence."""
+"""Scheduled nights run as documented, and invalid schedules are refused."""
 
 from __future__ import annotations
 
