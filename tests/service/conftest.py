@@ -17,7 +17,7 @@ from tests.service.scenes import environment
 
 @pytest.fixture(scope="session", autouse=True)
 def _kernels() -> None:
-    """Compile the kernels before any test looks at what a process says and how long it takes."""
+    """Compile the kernels before any test checks the output and the time of a process."""
     from nightgrid.solvers.registry import game
 
     game("pips").warm()

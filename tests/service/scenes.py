@@ -15,7 +15,7 @@ PAIR = {
         {"indices": [[1, 1]], "type": "sum", "target": 4},
     ],
 }
-"""A 2 x 2 square whose lower right corner is a 4: 2 tilings, and [1, 2] lies either way round."""
+"""A 2 x 2 square whose lower right corner is a 4: 2 tilings, and [1, 2] fits either way round."""
 PAIR_COUNT = 4
 STUCK = {
     "dominoes": [[1, 2]],

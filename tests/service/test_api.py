@@ -1,4 +1,4 @@
-"""The public Python API: what README and docs/reference/python.md say of it."""
+"""The public Python API, as README and docs/reference/python.md describe it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def payload(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A payload of three levels that the project generates."""
+    """A generated payload of three levels."""
     done = subprocess.run(
         [sys.executable, "-m", "nightgrid", "generate", "--days", "1", "--seed", "11"],
         check=True,

@@ -1,9 +1,9 @@
-"""Inputs that are wrong: each with its exit code and the whole sentence that is said.
+"""Invalid inputs, each with its exit code and the whole error message.
 
-`bad-inputs.json` next to this module is the table; a test runs every row. A row has `words` (what
-is typed after `nightgrid`), `env`, `code` and `says`; `told` where lines of progress come before,
-and `prints` where --json writes objects. FOLDER stands for the folder that it is run in, which
-holds FILES, and LAKE for a lake of the Pips boards of one date and of a corpus.
+`bad-inputs.json` next to this module is the table; a test runs every row. A row has `words` (the
+arguments of `nightgrid`), `env`, `code` and `says`; `told` if lines of progress come before, and
+`prints` if --json writes objects. FOLDER stands for the working folder, which holds FILES, and LAKE
+for a lake of the Pips boards of one date and of a corpus.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Inputs that would take far more memory than they have bytes: what each door says of them.
+"""Inputs that would take far more memory than they have bytes, with the error of each command.
 
 The tests write FILES into a folder (FOLDER) and run every row there, in a process that may take
-LIMIT_MB more than a command that has loaded its modules, where a row names no other bound.
+LIMIT_MB (or the row's own bound) more than a command with loaded modules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Archives as people keep them: every row of the table of a how-to page, at every door."""
+"""Archives as people keep them: every row of the table of a how-to page, for every command."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def named(pattern: str, bodies: list[bytes] = PIPS) -> Files:
 
 
 def one(text: str) -> Files:
-    """Make one file, in which %s are days."""
+    """Make one file, in which each %s is a day."""
     return {"x.json": text.encode() % tuple(PIPS[: text.count("%s")])}
 
 
@@ -72,7 +72,7 @@ DAMAGED = {name for name, told in TABLE.items() if not told.endswith(": 2")}
 
 
 def written(folder: Path, name: str) -> Path:
-    """Write an archive; return the folder, or its file if it is one that tells by its contents."""
+    """Write an archive; return the folder, or its file if its contents identify it."""
     for path, body in ARCHIVES[name].items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(body)

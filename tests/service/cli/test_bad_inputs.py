@@ -26,7 +26,7 @@ AS_PROCESSES = (
     "status --lake ftp://host/lake",
     "wrong",
 )
-"""Rows that are run as whole processes too."""
+"""Rows that also run as processes."""
 
 
 @pytest.fixture(scope="session")

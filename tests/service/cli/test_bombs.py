@@ -1,4 +1,4 @@
-"""Every row of the table of bombs: one sentence, in a process that may take little more memory."""
+"""Every row of the table of bombs: one sentence, in a process with little memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shells complete commands and their options; commands are loaded when they are asked for."""
+"""Shells complete commands and their options; commands are loaded on demand."""
 
 from __future__ import annotations
 

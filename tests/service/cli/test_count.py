@@ -1,4 +1,4 @@
-"""`nightgrid count`: what people and programs see of a count, and how it is stopped."""
+"""`nightgrid count`: its output for people and programs, and how it is stopped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPEC = "pips:n=40,mix=easy,seed=4"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
-    """Three payloads: boards known by hand, one of them twice, and one that is none."""
+    """Three payloads: boards known by hand, one of them twice, and an invalid one."""
     place = tmp_path / "payloads"
     place.mkdir()
     days = {"a": payload(easy=PAIR, hard=STUCK), "b": payload(easy=PAIR), "c": payload(easy=BROKEN)}
@@ -105,7 +105,7 @@ def test_a_dry_run_prints_the_plan_and_solves_nothing(invoke: Invoke):
 
 @pytest.mark.parametrize("corpus", [SPEC, "letterboxed:n=2", str(SAMPLES["letterboxed"])])
 def test_a_dry_run_keeps_the_corpus_for_the_count(invoke: Invoke, corpus: str) -> None:
-    """Given no lake, When a count is dry, Then the lake has its corpus, which the count takes."""
+    """Given no lake, When a count is dry, Then the lake has its corpus, which the count uses."""
     code, out, err = invoke("count", corpus, *PLAIN, "--dry-run", "--json")
     assert (code, json.loads(out)["already_known"]) == (0, 0), err
     lake = Lake.open("lake")
@@ -204,7 +204,7 @@ def test_a_signal_ends_it_and_the_same_command_continues(
         text=True,
     )
     assert process.stderr is not None
-    # While the corpus is being made: the first line is there before its first slice.
+    # While the corpus is generated: the first line comes before its first slice.
     process.stderr.readline()
     os.kill(process.pid, number)
     out, err = process.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""`nightgrid doctor` finds what is wrong and says what to do about it."""
+"""`nightgrid doctor` finds problems and says what to do about them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_store_that_replaces_what_is_created_is_a_failure(
     write = Lake.write_bytes
 
     def heedless(lake: Lake, path: str, data: bytes, *, new: bool = False) -> bool:
-        # As a store that speaks S3 and does not know If-None-Match.
+        # Like an S3 store that ignores If-None-Match.
         del new
         return write(lake, path, data)
 

@@ -1,4 +1,4 @@
-"""`nightgrid generate`, and the sample archive that it made."""
+"""`nightgrid generate`, and its sample archive."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_boards_have_one_solution_and_the_difficulty_that_is_requested(invoke: I
         outcome = game("pips").solve(found.puzzle, Ask(kind="count"))
         assert outcome.count == 1
         assert 8 <= outcome.statistics.states <= 40
-    # Boards do not depend on how many are drawn at once.
+    # Boards do not depend on how many are generated at once.
     assert out.startswith(invoke("generate", *wanted, "--days", "1")[1])
     assert invoke("generate", "--unique", "--game", "strands")[0] == 3
     assert invoke("generate", "--difficulty", "9-1")[0] == 3

@@ -1,4 +1,4 @@
-"""Help, the page made of it, and what starting a command may cost."""
+"""Help, its page, and what commands load at startup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nightgrid lake`: what its actions say, and how they end."""
+"""`nightgrid lake`: the output and exit codes of its actions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def test_a_command_that_meets_a_damaged_file_names_the_repair(
 
 @pytest.mark.parametrize("action", ["check", "repair", "rebuild"])
 def test_an_empty_place_is_not_a_lake(invoke: Invoke, tmp_path: Path, action: str) -> None:
-    """Given an empty folder or a misspelt prefix, Then it is told, and nothing is written there."""
+    """Given an empty folder or a misspelt prefix, Then it is reported, and nothing is written
+    there."""
     s3_url = str(tmp_path)
     code, out, err = invoke("lake", action, "--lake", s3_url)
     assert (code, out) == (3, "")
@@ -97,7 +98,7 @@ def test_a_lake_that_may_only_be_read_is_read(
     lake_to_read: Path,
     words: list[str],
 ) -> None:
-    """Given a lake of another user, Then what only looks at it works."""
+    """Given a lake of another user, Then read-only commands work."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(lake_to_read, tmp_path / "lake")
     before = sorted(tmp_path.rglob("*"))

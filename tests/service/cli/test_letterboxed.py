@@ -1,4 +1,4 @@
-"""The doors to Letter Boxed and Tiles, with real solvers on small boards."""
+"""Commands for Letter Boxed and Tiles, with real solvers on small boards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS = ("BAD", "DEED", "DECA", "ACE", "BAE", "DAB", "CAD")
 SIDES = ["AE", "BC", "D"]
 BOARD = {"sides": SIDES, "dictionary": list(WORDS)}
 CHAINS = ["BAD - DECA"]
-"""The chains of fewest words: no word has all five letters, and no other two do."""
+"""The chains of fewest words: no word has all five letters, and no other two words have."""
 TILES = {"tiles": [["A1", "B1"], ["A1", "B2"], ["A2", "B1"], ["A2", "B2"]]}
 
 

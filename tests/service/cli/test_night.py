@@ -1,4 +1,4 @@
-"""`nightgrid nightly` and `demo`, worked by this process: counts, tables, a second night."""
+"""`nightgrid nightly` and `demo` in this process: counts, tables, a second night."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_result_draws_solutions_on_the_board_of_the_lake(invoke: Invoke, source:
 
 
 DEMO_KINDS_MAX = 17
-"""Kinds of files that a night of one game leaves: their paths without ids, numbers and dates."""
+"""Kinds of files after a night of one game: their paths without ids, numbers and dates."""
 
 
 def test_demo_counts_the_sample_as_solve_does(invoke: Invoke, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_demo_counts_the_sample_as_solve_does(invoke: Invoke, tmp_path: Path) ->
 
 @pytest.fixture
 def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the demo have the first day of every sample."""
+    """Restrict the demo to the first day of every sample."""
     samples = {}
     for name, folder in SAMPLES.items():
         samples[name] = tmp_path / "samples" / name
@@ -116,7 +116,7 @@ def short_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(text: str) -> list[str]:
-    """Read what a demo tells beside its board, whatever the numbers are."""
+    """Read the text of a demo around its board, without the numbers."""
     before, _, rest = text.partition("pips/2026-")
     text = f"{before} {rest[rest.index('Solutions and') :]}"
     text = re.sub(r"var/\S+|\d[\d.,]*( (ns|µs|ms|s)\b)?", "", text)
@@ -187,7 +187,7 @@ def test_a_stopped_night_says_so_once(
 
 @pytest.fixture
 def dead_url() -> str:
-    """Name a port on which nobody listens."""
+    """Return a port without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}/pips"
@@ -207,7 +207,7 @@ def test_source_that_is_down_is_not_a_good_night(
     assert failures[0].startswith("not fetched: 2025-08-18: ")
     assert failures[0].endswith("the request failed: connection refused, after 1 attempt")
     assert f"nightgrid: pips: {dead_url} gave nothing: all 2 dates asked for failed" in err
-    # What the lake has is worked all the same.
+    # The boards of the lake are solved all the same.
     assert invoke("nightly", "--source", str(source), *words)[0] == 0
     code, out, _ = invoke("nightly", "--source", dead_url, *words, "--to", "2025-08-18")
     assert code == 1

@@ -1,4 +1,4 @@
-"""`nightgrid play`: words are proposed, answers are heard, and bad ones are told."""
+"""`nightgrid play`: proposes words, reads answers, and reports bad ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Write = Callable[..., str]
 
 WORDS = {"HOTDOGOG": 350, "CATS": 450, "SCAT": 250, "ACTS": 400, "CAST": 500}
 PROMPTS: list[str] = []
-"""What a person was asked."""
+"""The prompts."""
 BOARD = {"board": ["HOTD", "GOGO", "CATS", "SCAT"], "theme_words": 2}
 
 
@@ -118,7 +118,7 @@ def test_auto_hears_the_answers_of_the_payload(
 
 
 def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
-    """Given a hint's cells after bad ones, Then the words on them are proposed."""
+    """Given a hint's cells after invalid ones, Then the words on them are proposed."""
     bad = ["x", "h 8,8", "h ²,1", "h", "n 1,1", ""]
     said = iter([*bad, "h 3,1 3,2 3,3 3,4", "t", "s", "t"])
     monkeypatch.setattr("builtins.input", lambda _prompt: next(said))
@@ -140,7 +140,7 @@ def test_guesses_have_roles_and_cells(
     assert code == 0
     for line in out.splitlines():
         guesses = {one["word"]: one for one in json.loads(line)["guesses"]}
-        # Rows of this board are as wide as it is: any of its words may be the spangram.
+        # Each word of this board fills a row: any may be the spangram.
         for one in guesses.values():
             is_likelier = 2 * one["spangram_chance"] > one["chance"]
             assert one["role"] == ("spangram" if is_likelier else "theme word")

@@ -1,4 +1,4 @@
-"""Poison is told first and loudly, exits with 1 as long as it stands, and is worked again."""
+"""Poison is reported first, exits with 1 until it is solved, and can be retried."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SAMPLE = Path(__file__).parents[3] / "service" / "sample" / "strands"
 
 @pytest.fixture(autouse=True)
 def small_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Know the words of the sample, and no model."""
+    """Use the words of the sample, and no model."""
     words = {}
     for path in sorted(SAMPLE.glob("*.json"))[:2]:
         payload = json.loads(path.read_text())
@@ -91,7 +91,7 @@ def test_programs_read_codes_of_misses_and_people_phrases(
 def test_what_a_night_ranked_is_the_answer_of_a_submit_and_another_clue_another_job(
     invoke: Invoke, source: Path, tmp_path: Path
 ):
-    """Given a lake whose boards are ranked, Then no server is needed to have the answer."""
+    """Given a lake whose boards are ranked, Then the answer needs no server."""
     lake = ("--lake", str(tmp_path / "lake"))
     night = ("nightly", "--source", str(source), "--game", "strands", "--ask", "first", "--rank")
     assert invoke(*night, "--no-prefect", "--inline", *lake)[0] == 0

@@ -1,4 +1,4 @@
-"""Names that lead somewhere: references, folders, `list`, and jobs by their puzzles."""
+"""References, folders, `list`, and jobs by their puzzles."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_an_unsolvable_board_of_strands_names_the_words_that_its_list_lacks(
         row = json.loads(out)
         assert row["status"] == "unsolvable"
         assert official["spangram"] in row["hint"]
-    # Of words that the list has, and of a board without an official cover, nothing is said.
+    # Nothing about words that the list has, or a board without an official cover.
     write("\n".join(w for w in [official["spangram"], *official["themeWords"]]), "words.txt")
     code, out, _ = invoke("solve", file, "--lexicon", words, "--json")
     assert (code, "hint" in json.loads(out)) == (0, False)

@@ -1,4 +1,4 @@
-"""`nightgrid solve` and `show`: what they answer, and how bad input reaches people."""
+"""`nightgrid solve` and `show`: their answers, and errors about bad input."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_standard_input_is_read(nightgrid: Run, words: list[str]) -> None:
 
 
 def test_payloads_of_a_line_each_are_all_read(invoke: Invoke) -> None:
-    """As nightgrid generate writes them; a line that is broken costs itself alone."""
+    """As nightgrid generate writes them; a broken line does not affect the others."""
     lines = [json.dumps(PAIR), '{"dominoes": [[', json.dumps(payload(easy=PAIR))]
     Path("lines.json").write_text("\n".join(lines))
     code, out, err = invoke("solve", "lines.json", "--count", "--json")
@@ -217,7 +217,7 @@ def test_unexpected_error_is_one_line_too(
 
 
 LOADING = re.compile(rb"solving; kernels[^\n]*\n")
-"""What a machine says that takes more than two seconds to load kernels."""
+"""The message of a machine that takes more than two seconds to load kernels."""
 
 
 def test_reader_that_goes_away_ends_the_program_silently(write: Write, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The doors to Strands: what is asked of the solver, and how its answers are shown."""
+"""Commands for Strands: what they ask of the solver, and how they show its answers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COVER = PUBLISHED.solution
 
 @dataclasses.dataclass
 class Asked:
-    """What reached the solver."""
+    """The calls of the solver."""
 
     game: StrandsGame
     puzzle: Any
@@ -313,7 +313,7 @@ PARTS = ("YO", "UW", "EA", "RS", "CATS", "DOGS")
 
 
 def test_a_spangram_of_four_words_is_found_without_an_option(invoke: Invoke, write: Write) -> None:
-    """Given no cover with three words, Then every ask takes four, unless told not to."""
+    """Given no cover with three words, Then every ask takes four, unless the rules forbid it."""
     words = ("solve", write(FOUR, "board.json"), "--lexicon", write("\n".join(PARTS), "words.txt"))
     for ask in ((), ("--all",), ("--best", "1")):
         code, out, _ = invoke(*words, *ask)

@@ -1,4 +1,4 @@
-"""Bars of shares, and the distribution that a count shows with them."""
+"""Bars of shares, and the distribution of a count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to the HTTP service that are wrong: each with its status, its problem and its sentence.
+"""Invalid requests to the HTTP service, each with its status, its problem and its sentence.
 
 `bad-requests.json` next to this module has the answers; a test sends every request to a service
 over a lake of three days of Pips.
@@ -40,7 +40,7 @@ class Request:
     """A request, and where it is sent to."""
 
     what: str
-    """What is wrong with it, in a few words."""
+    """Its fault, in a few words."""
     method: str = "POST"
     path: str = SOLVES
     body: Any = None
@@ -50,10 +50,10 @@ class Request:
     before: Any = None
     """A body that is sent first, with the same headers."""
     worked: bool = False
-    """Sent again once a worker has worked it: it is sound, and its answer is no solution."""
+    """Sent again after a worker has solved it: it is valid, but its answer is not a solution."""
     keys: bool = False
-    """Sent to a service that wants keys; KEY stands for one of one request a minute, JOBS for one
-    of one open job."""
+    """Sent to a service that requires keys; KEY stands for one with one request a minute, JOBS for
+    one with one open job."""
 
     @property
     def content(self) -> bytes | None:
@@ -62,7 +62,7 @@ class Request:
 
     @property
     def sent_headers(self) -> dict[str, str]:
-        """The headers, with the type of a body unless they say another."""
+        """The headers, with the default type of a body."""
         return (JSON if self.method == "POST" else {}) | self.headers
 
 
@@ -84,7 +84,7 @@ def _region(**others: Any) -> dict[str, Any]:
 
 
 REQUESTS: tuple[Request, ...] = (
-    # Bodies that are none
+    # Invalid bodies
     Request(what="no body", raw=b""),
     Request(what="no JSON", raw=b"puzzle=1"),
     Request(what="a body that is cut", raw=b'{"puzzle": {"dominoes": [[1,'),
@@ -172,7 +172,7 @@ REQUESTS: tuple[Request, ...] = (
     _body("a deadline in the past", _pips() | {"deadline_s": -1}),
     _body("a board that is too large", {"puzzle": {"board": ["A" * 64] * 64}}, path=PICTURE),
     _body("a board that takes too long", {"puzzle": LOOSE}),
-    # What is sound and has no solution, or none within its budget
+    # Valid boards without a solution, or without one within the budget
     _body("an unsolvable board", {"puzzle": STUCK, "ask": "count"}, worked=True),
     _body(
         "an unsolvable board, asked for a solution", {"puzzle": STUCK, "ask": "first"}, worked=True
@@ -223,6 +223,6 @@ REQUESTS: tuple[Request, ...] = (
 
 
 def answers() -> dict[str, dict[str, Any]]:
-    """Read what is answered, by what is wrong."""
+    """Read the answers by fault."""
     found: dict[str, dict[str, Any]] = json.loads(ANSWERS.read_text())
     return found

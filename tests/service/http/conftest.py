@@ -58,7 +58,7 @@ def sample(sample_lake: Path, open_client: Callable[..., TestClient]) -> TestCli
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a server of the tests; lakes are told apart there by their ids."""
+    """The URL of a server of the tests, which separates lakes by their ids."""
     folder = tmp_path_factory.mktemp("server")
     settings = Settings(lake=str(folder / "lake"))
     process = subprocess.Popen(server_command(settings), stdout=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""The app answers while it lives, and says nothing of what runs it."""
+"""The app answers while it runs, and reveals nothing about its server."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.workers.ondemand.keeping import keep
 LEAKS = re.compile(r"Traceback|pydantic|Arrow[A-Z]|Errno|Error:|NoneType|Input should|object at 0x")
 """Words of libraries and of Python."""
 RECORD = os.environ.get("RECORD_BAD_REQUESTS")
-"""Set to 1, what is answered is written into the table instead of compared with it."""
+"""If 1, answers are written into the table instead of being compared with it."""
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_a_bad_request_is_one_sentence(
 
 
 def answered(client: TestClient, job_id: str, lake: Path) -> dict[str, Any]:
-    """Have a worker solve a job; return what its client sees."""
+    """Make a worker solve a job; return the response to its client."""
     store, settings = Lake.open(str(lake)), client.app.state.service.settings.workers
     keep(store, settings)
     answer = client.get(f"{SOLVES}/{job_id}")
@@ -104,7 +104,7 @@ def answered(client: TestClient, job_id: str, lake: Path) -> dict[str, Any]:
 
 
 def compare(request_: Request, found: dict[str, Any]) -> None:
-    """Compare what was found with the table, or write it there."""
+    """Compare the answers with the table, or write them there."""
     if RECORD:
         whole = (answers() if ANSWERS.exists() else {}) | {request_.what: found}
         ANSWERS.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""Errors of every floor become problem+json, in one place, and tell nothing that is ours alone."""
+"""Errors of every floor become problem+json, in one place, without internal details."""
 
 from __future__ import annotations
 

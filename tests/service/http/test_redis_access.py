@@ -1,4 +1,4 @@
-"""A Redis server with users and passwords: our user sees our keys alone, and no secret shows."""
+"""A Redis server with users and passwords: our user only sees our keys, and no secret shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADMIN = "s3cret-of-the-admin"
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A server on loopback whose user `grid` may touch keys that begin with PREFIX alone."""
+    """A server on loopback whose user `grid` may only access keys that begin with PREFIX."""
     folder = tmp_path_factory.mktemp("redis")
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = int(free.getsockname()[1])

@@ -1,4 +1,4 @@
-"""What the server answers over real sockets where no route has its say."""
+"""Responses of the server over real sockets to requests that reach no route."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 def answer_of(service: Served, request: bytes) -> bytes:
-    """Send a request and read all that is answered until the server closes the connection."""
+    """Send a request and read the response until the server closes the connection."""
     address = urlsplit(service.url)
     data = b""
     with (
@@ -47,7 +47,7 @@ def test_a_request_that_no_route_sees_is_answered(
 
 
 def test_a_body_that_is_too_large_is_answered_and_not_kept(served: Served) -> None:
-    """Given a client that sends on, When its body is refused, Then it can read why."""
+    """Given a client that keeps sending, When its body is refused, Then it can read why."""
     large = HEAD + b"Content-Length: 50000000\r\nConnection: close\r\n\r\n"
     assert b"/problems/too-large" in answer_of(served, large)
 

@@ -1,4 +1,4 @@
-"""Requests that the description allows, and others, are answered as the description says."""
+"""Valid and invalid requests are answered as described."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ benchmarks.http.schemathesis` sends more."""
 def test_every_operation_answers_as_it_is_described(
     sample_lake: Path, redis_url: str, tmp_path: Path, seed: int
 ):
-    # Here, for it takes every process that collects the tests a second, and one runs this.
+    # Imported here, because it would take every collecting process a second.
     from benchmarks.http.schemathesis import fuzz, served
 
     shutil.copytree(sample_lake, tmp_path / "lake")

@@ -1,4 +1,4 @@
-"""A service that listens on loopback, over a lake of sample boards; its jobs the tests work."""
+"""A service on loopback, over a lake of sample boards; the tests solve its jobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Served:
     settings: Settings
 
     def work(self) -> int:
-        """Work every job that is wanted, as a worker would; return how many those were."""
+        """Solve every wanted job, as a worker would; return their number."""
         jobs = len(open_jobs(self.lake).wanted)
         keep(self.lake, self.settings)
         return jobs
@@ -64,7 +64,7 @@ def serve(
         assert started.wait(30)
         return Served(url_of(bound).rstrip("/"), Lake.open(settings.lake), settings)
 
-    # The service lives in this process, and what commands say is on the same standard error.
+    # The service runs in this process, and shares standard error with commands.
     with logged_to(tmp_path / "service.log"):
         yield start
         for server, thread in servers:
@@ -74,13 +74,13 @@ def serve(
 
 @pytest.fixture
 def served(serve: Callable[..., Served]) -> Served:
-    """A service that wants no keys."""
+    """A service without keys."""
     return serve()
 
 
 @pytest.fixture
 def worked(served: Served, monkeypatch: pytest.MonkeyPatch) -> Served:
-    """A service whose jobs are worked as soon as a client looks at them the second time."""
+    """A service whose jobs are solved when a client polls them the second time."""
     from nightgrid.service import remote
 
     monkeypatch.setattr(remote.time, "sleep", lambda _: served.work())

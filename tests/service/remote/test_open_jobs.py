@@ -14,7 +14,7 @@ DONE = {"job_id": "d" * 32, "puzzle": "pips/2026-01-02/easy"}
 
 
 def jobs_at(open_jobs: list[httpx.Response]) -> RemoteJobs:
-    """Make the jobs of a service with one result, which answers so when open jobs are listed."""
+    """Make the jobs of a service with one result and this response to a list of open jobs."""
 
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.path == "/v1/results":

@@ -1,4 +1,4 @@
-"""submit, status, result and cancel against a service say what they say of a lake."""
+"""submit, status, result and cancel print the same for a service as for a lake."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_job_that_others_want_is_left(served: Served, invoke: Invoke, board: s
 
 @pytest.mark.parametrize("by_id", [False, True])
 def test_an_open_job_is_found_by_its_puzzle(served: Served, invoke: Invoke, *, by_id: bool) -> None:
-    """Given jobs that no worker has begun, Then a reference finds them, as one of a lake does."""
+    """Given jobs that no worker has started, Then a reference finds them, as in a lake."""
     where = ("--url", served.url)
 
     def submit(name: str, ask: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The report of a lake: what it shows, what it loads, and what changed since the night before."""
+"""The report of a lake: its contents, no external files, and changes since the previous night."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def night(folder: Path, *days: str) -> int:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
-    """Two nights, and the reports that they have left."""
+    """Two nights, and their reports."""
     folder = tmp_path_factory.mktemp("nights")
     lake = Lake.open(str(folder / "lake"))
     assert night(folder, "2026-01-01", "2026-01-02") == 0
@@ -70,7 +70,7 @@ def test_a_night_writes_the_report_and_the_next_one_says_what_changed(nights):
     assert "No report of an earlier night to compare with." in first
     drawn = re.findall(r'<figure class="plate" id="([^"]*)">', first)
     assert drawn[:3] == [f"pips/2026-01-02/{level}" for level in ("easy", "medium", "hard")]
-    # The hardest ones are drawn as well, once each, and what names them leads there.
+    # The hardest ones are also drawn, once each, and their names link there.
     assert len({*drawn}) == len(drawn)
     linked = re.findall(r'<td><a href="#([^"]*)">', first)
     assert len(linked) == HARDEST
@@ -145,7 +145,7 @@ def test_texts_of_payloads_stay_texts(tmp_path):
 
 
 def ranked_page(folder: Path, rows: list[dict[str, Any]]) -> str:
-    """Write the report of a lake of one board that was ranked so."""
+    """Write the report of a lake with one board and this ranking."""
     source, lake = folder / "strands", Lake.open(str(folder / "lake"))
     source.mkdir()
     shutil.copy(SAMPLES / "strands" / "2026-01-01.json", source)
@@ -179,7 +179,7 @@ def test_places_among_ranked_covers_are_shown_by_ranker(tmp_path):
 
 
 def test_confidence_times_and_misses_are_shown_by_ranker(tmp_path):
-    """Given rows of a ranker without models, Then the report says so, and how sure it was."""
+    """Given rows of a ranker without models, Then the report says so, with its confidence."""
     rows = [
         {"official_place": place, "confidence": sure, "seconds": seconds, "miss": miss}
         for place, sure, seconds, miss in (

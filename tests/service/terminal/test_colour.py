@@ -1,4 +1,4 @@
-"""Colour, turned on and off: by environment, and by what the output is."""
+"""Colour is switched by the environment and by the kind of output."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_terminal_gets_no_escape_code_if_none_is_wanted(write: Write) -> None:
     )
     os.close(follower)
     told = b""
-    with contextlib.suppress(OSError):  # Which is how the end of a terminal is told.
+    with contextlib.suppress(OSError):  # Raised at the end of a terminal.
         while part := os.read(leader, 65_536):
             told += part
     os.close(leader)

@@ -1,4 +1,4 @@
-"""SIGTERM ends what a command does as Ctrl-C would, and is as before afterwards."""
+"""SIGTERM interrupts a command like Ctrl-C, and is restored afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress off a terminal is a line now and then, and nothing of what is over at once."""
+"""Progress off a terminal is an occasional line, and nothing for short steps."""
 
 from __future__ import annotations
 

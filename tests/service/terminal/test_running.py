@@ -1,4 +1,4 @@
-"""What does not answer is told while it is tried again, and no more once it answers."""
+"""Outages are reported while they last, and no longer."""
 
 from __future__ import annotations
 

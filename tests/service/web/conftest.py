@@ -19,20 +19,19 @@ from tests.chromium import chromium
 from tests.service.scenes import environment
 
 DAYS = {"pips": ("2026-01-01", "2026-01-02", "2026-01-05"), "strands": ("2026-01-01",)}
-"""What the lake has, counted by a night."""
+"""Contents of the lake, counted by a night."""
 LATER = "2026-01-04"
 """A day of Letter Boxed that is fetched and not solved."""
 WIDTH, HEIGHT = 1280, 860
 NETWORK_CHANGED = "ERR_NETWORK_CHANGED"
-"""Tests of containers make network devices: Chromium breaks off what it loads just then."""
+"""Tests of containers create network devices, upon which Chromium cancels its requests."""
 OPENED_TRIES = 5
 END_S = 30
 WAIT_MS = 90_000
-"""For what a loaded machine does late; no test takes so long where it passes. The first page of a
-service is seen while its processes load the games: beside other tests on a slow machine that has
-taken 30 s."""
+"""Generous for a loaded machine; passing tests take less. The first page of a service is shown
+while its processes load the games, which has taken 30 s on a slow machine with other tests."""
 TEXT = "document.documentElement.innerText?.slice(0, 500) ?? ''"
-"""A script for what a reader sees of a page; nothing where it is a picture."""
+"""A script that returns the visible text of a page; nothing for a picture."""
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +72,7 @@ def browser() -> Iterator[Browser]:
     """A Chromium, started once."""
     program = chromium()
     with sync_playwright() as playwright:
-        # It is shown nothing but the page, and refuses to run as root with a sandbox.
+        # It only opens the page, and refuses to run as root with a sandbox.
         found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield found
         found.close()
@@ -81,7 +80,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
-    """Open the page at a place of it. No request may leave the service, and no script may fail."""
+    """Open the page at an address. No request may leave the service, and no script may fail."""
     contexts: list[BrowserContext] = []
     strays: list[str] = []
     failed: list[str] = []
@@ -103,7 +102,7 @@ def opened(service: str, browser: Browser) -> Iterator[Callable[..., Page]]:
         interrupted: list[str] = []
 
         def tell(one: Request) -> None:
-            # Shown where the test fails.
+            # Shown if the test fails.
             print("failed:", one.url, one.failure)
             if NETWORK_CHANGED in str(one.failure):
                 interrupted.append(one.url)

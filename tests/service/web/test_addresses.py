@@ -1,4 +1,4 @@
-"""Addresses of the page that name nothing, or less than a board, in a real Chromium."""
+"""Addresses of the page that name nothing, or not a single board, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_an_address_of_nothing_is_reported_once(opened: Opened, place: str, told
     expect(alert).to_contain_text(told)
     assert alert.inner_text().count(told) == 1
     if place.startswith("/?solve="):
-        # The newest board, beside which one can go on.
+        # The newest board, from which one can continue.
         expect(page.locator("svg.board")).to_be_visible()
         return
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing to show")

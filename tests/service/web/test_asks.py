@@ -1,4 +1,4 @@
-"""Each game is asked all that its page offers, on every level, in a real Chromium."""
+"""Every ask that the page offers is answered for each game and level, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLACES = {
     "/?example=letterboxed": "Count First Best All",
     "/?example=tiles": "First Best",
 }
-"""What the page offers for a board."""
+"""The page's asks for a board."""
 
 
 @pytest.mark.parametrize("place", PLACES)

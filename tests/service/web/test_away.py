@@ -1,4 +1,4 @@
-"""The page while the service is away, and when it is back, in a real Chromium."""
+"""The page while the service is down, and when it is back, in a real Chromium."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ expect.set_options(timeout=WAIT_MS)
 
 
 class Job:
-    """A solve that the page follows; what is told of it is up to the test."""
+    """A solve that the page follows; the test sends its events."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -38,7 +38,7 @@ class Job:
         page.route("**/events", self.wait)
 
     def wait(self, route: Route) -> None:
-        """Let a request for events wait until something is told."""
+        """Hold a request for events until one is sent."""
         self.waiting.append(route)
 
     def tell(self, *events: tuple[str, dict[str, Any]]) -> None:

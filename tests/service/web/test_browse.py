@@ -1,4 +1,4 @@
-"""The lake is browsed in a real Chromium: boards in a table, a box for SQL, runs, the API."""
+"""Browsing the lake in a real Chromium: boards in a table, a box for SQL, runs, the API."""
 
 from __future__ import annotations
 
@@ -75,6 +75,6 @@ def test_the_lake_is_accessible_and_fits_a_phone(
 ) -> None:
     page = opened(place, bypass_csp=True, **how)
     expect(page.locator(".opblock, tbody tr, .views details").first).to_be_visible()
-    # Swagger UI's own: a heading that opens has a button within.
+    # Swagger UI's own fault: headings that expand contain a button.
     assert [fault for fault in serious_faults(page) if "nested-interactive" not in fault] == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

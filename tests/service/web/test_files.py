@@ -13,7 +13,7 @@ from nightgrid.service.web.files import FOLDER, routes
 
 NAMES = [path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()]
 OWN = [name for name in NAMES if "swagger-ui" not in name]
-"""Swagger UI has addresses in its texts; that it loads none is seen in Chromium."""
+"""Swagger UI has addresses in its texts; a test in Chromium shows that it loads none."""
 TYPES = {
     ".css": "text/css",
     ".html": "text/html",

@@ -1,4 +1,4 @@
-"""The page in a real Chromium: boards are chosen, pasted and drawn, solved, stepped through."""
+"""The page in a real Chromium: boards are chosen, pasted, drawn, solved and stepped through."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ pytestmark = [pytest.mark.cluster]
 BESIDE = pytest.mark.long(
     short="tests/service/web/test_page.py::test_a_day_is_picked_and_its_known_answer_is_there"
 )
-"""Each page that Chromium opens takes seconds: beside the way of most readers, `make test-long`."""
+"""Each page that Chromium opens takes seconds: rarer paths are left to `make test-long`."""
 expect.set_options(timeout=WAIT_MS)
 
 EXAMPLES: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("examples.json").read_text()
 )
-"""What the service answers."""
+"""Responses of the service."""
 Opened = Callable[..., Page]
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 
@@ -50,7 +50,7 @@ def board(page: Page) -> Locator:
 
 
 def another_board(page: Page, before: str) -> str:
-    """Wait until a picture other than the one before is shown."""
+    """Wait until another picture is shown."""
     until = time.monotonic() + WAIT_MS / 1000
     while (now := board(page).inner_html()) == before:
         assert time.monotonic() < until, "the picture stays as it is"
@@ -164,7 +164,7 @@ def test_a_fault_of_a_region_marks_all_its_cells_and_one_of_a_domino_that_domino
 
 @BESIDE
 def test_what_the_service_did_not_answer_is_requested_again(opened: Opened) -> None:
-    """Given a service that is away while a game is chosen, When it is back, Then it is shown."""
+    """Given a service that is down while a game is chosen, When it is back, Then it is shown."""
     page = opened("/?paste=")
     expect(page.get_by_role("region", name="Queue").get_by_text("waiting")).to_be_visible()
     page.route("**/v1/**", lambda route: route.abort())
@@ -181,7 +181,7 @@ def test_what_the_service_did_not_answer_is_requested_again(opened: Opened) -> N
 
 
 def draw_pair(page: Page) -> None:
-    """Draw a square of four cells, of which one is bound to a 4."""
+    """Draw a square of four cells, one of which must be a 4."""
     for cell in ("0,0", "0,1", "1,0"):
         page.locator(f"[data-at='{cell}']").click()
     page.get_by_role("button", name="New region").click()
@@ -326,7 +326,7 @@ def loose() -> str:
 def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
     opened: Opened,
 ) -> None:
-    """Given a board that is too large to be counted, Then it is drawn, and other asks are open."""
+    """Given a board that is too large to count, Then it is drawn, and other asks are offered."""
     page = opened("/?paste=")
     page.locator("#payload").fill(loose())
     expect(page.get_by_text("The board is well formed.")).to_be_visible()
@@ -352,7 +352,7 @@ def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
 
 
 def without_days(route: Any) -> None:
-    """Answer as a lake without boards does."""
+    """Answer like a lake without boards."""
     route.fulfill(json={"dates": [], "next": None})
 
 
@@ -558,7 +558,7 @@ PLACES: dict[str, Callable[[Page], None]] = {
 
 
 DARK = ("/?board=strands/2026-01-01/daily", "/?draw=pips")
-"""Looked at in the dark as well, on a phone."""
+"""Also checked in the dark theme, on a phone."""
 
 
 LOOKS: list[tuple[str, dict[str, Any]]] = [
@@ -570,14 +570,14 @@ OTHER_LOOKS = [pytest.param(*look, marks=BESIDE) for look in LOOKS[1:]]
 
 @pytest.mark.parametrize(("place", "how"), [LOOKS[0], *OTHER_LOOKS])
 def test_axe_finds_no_serious_problem(opened: Opened, place: str, how: dict[str, Any]) -> None:
-    # The page's policy stops every script that is not the page's own, that of axe too.
+    # The page's policy blocks foreign scripts, including that of axe.
     page = opened(place, bypass_csp=True, **how)
     PLACES[place](page)
     assert serious_faults(page) == []
 
 
 def meant(state: str, **more: Any) -> dict[str, Any]:
-    """A job of `meant` as the service shows it, in a state."""
+    """A job of `meant` in a state, as the service shows it."""
     solve = EXAMPLES["get_solve"]
     return solve | {"ask": "meant(100)", "game": "strands", "state": state, "answer": None} | more
 

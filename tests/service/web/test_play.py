@@ -1,4 +1,4 @@
-"""Boards of all games are played in a real Chromium: by mouse, by touch, by keyboard."""
+"""Playing boards of all games in a real Chromium: by mouse, touch and keyboard."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_board_is_played_to_its_end(opened: Opened, game: str, how: str) -> No
 
 
 def test_moves_are_shared_and_a_dead_end_is_reported(opened: Opened) -> None:
-    """Given a domino that fits nowhere there, When checked, Then that is proven, and mended."""
+    """Given a misplaced domino, When checked, Then that is proven, and corrected."""
     page = opened(f"{PLACES['pips']}&play=")
     (one, other, *_), (*_, a, b) = solution(page, "pips")[:2]
     make(page, "pips", "click", [one, other, a, b])

@@ -1,4 +1,4 @@
-"""`nightgrid result` of jobs with many solutions: told, drawn and streamed."""
+"""`nightgrid result` of jobs with many solutions: summarised, drawn and streamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nightgrid status`: what is said of a queue and its workers."""
+"""`nightgrid status`: the queue and its workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nightgrid.workers.ondemand.status import JobStatus
 
 
 class Remote:
-    """A service whose queue is given."""
+    """A service with a given queue."""
 
     def __init__(self, queue: dict[str, Any]) -> None:
         self.queue = lambda: queue

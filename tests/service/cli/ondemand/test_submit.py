@@ -1,4 +1,4 @@
-"""`nightgrid worker`, `submit`, `status` and `result` together, each a process of its own."""
+"""`nightgrid worker`, `submit`, `status` and `result` together, each its own process."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]
 READY_S = 120
-"""Kernels may have to be compiled first."""
+"""Enough to compile kernels first."""
 
 
 @pytest.fixture
 def nightgrid(tmp_path: Path, warm_python: Path) -> Run:
-    """Run the command line as a process, without the time that loading takes."""
+    """Run the command line as a process, without loading time."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -70,7 +70,7 @@ def worker(tmp_path: Path, nightgrid: Run, warm_python: Path) -> Iterator[subpro
             deadline = time.monotonic() + READY_S
             while True:
                 done = nightgrid("status", "--json")
-                # Nothing is written before the worker has made the lake.
+                # Nothing is written before the worker has created the lake.
                 last = done.stdout.splitlines()[-1:] or ["{}"]
                 if (json.loads(last[0]).get("workers") or 0) >= 2:
                     break
@@ -86,7 +86,7 @@ def worker(tmp_path: Path, nightgrid: Run, warm_python: Path) -> Iterator[subpro
 def test_submit_waits_a_moment_for_a_server_that_starts(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given `nightgrid worker &` in the line before, When work is submitted, Then it is taken."""
+    """Given `nightgrid worker &` before, When work is submitted, Then it is accepted."""
     looks = iter([False, False, True])
     monkeypatch.setattr(running, "POLL_S", 0.0)
     monkeypatch.setattr(server, "is_up", lambda _: next(looks))

@@ -1,4 +1,4 @@
-"""`nightgrid query`: rows in every format, the list of views, a sentence for what is wrong."""
+"""`nightgrid query`: rows in every format, the list of views, and errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def lake(filled: str, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_a_proxy_that_answers_for_a_store_is_not_an_empty_lake(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a page in the place of every answer, Then no number of rows is told."""
+    """Given a page instead of every answer, Then no number of rows is printed."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     with ObjectServer("s3") as server:

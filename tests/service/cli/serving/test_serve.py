@@ -1,4 +1,4 @@
-"""`nightgrid serve` says where the page is, and ends what it has started."""
+"""`nightgrid serve` prints the page's address, and stops what it has started."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_ctrl_c_ends_the_service_and_a_second_one_cuts_no_answer(tmp_path: Path)
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
         with ThreadPoolExecutor(1) as pool:
-            # No worker takes it: the client waits until the service ends.
+            # No worker solves it: the client waits until the service ends.
             waiting = pool.submit(
                 httpx.post,
                 f"{told['url']}v1/solves",

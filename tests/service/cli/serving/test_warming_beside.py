@@ -1,4 +1,4 @@
-"""Kernels are compiled in a process that tells whether they are ready, and ends with its parent."""
+"""Kernels are compiled in a process that reports when they are ready, and ends with its parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nightgrid worker`: what it says it runs, and how it ends."""
+"""`nightgrid worker`: its first line, and how it ends."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_second_worker_joins_the_server_of_the_first_and_status_shows_both(
         def workers() -> int:
             command = [*words, "status", "--json"]
             done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-            # Before the first worker has made it there is no lake.
+            # There is no lake before the first worker has created it.
             return (
                 0 if done.returncode else len(json.loads(done.stdout.splitlines()[-1])["serving"])
             )

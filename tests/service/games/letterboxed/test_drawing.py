@@ -1,4 +1,4 @@
-"""Drawings of Letter Boxed: of a square, and what must hold for polygons of any kind."""
+"""Drawings of Letter Boxed: a square, and properties for any polygon."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_every_letter_of_any_polygon_is_drawn_once(
     sizes: list[int], route: list[tuple[int, int]]
 ) -> None:
     letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-    board = Puzzle.__new__(Puzzle)  # Letters of either case, so that each is told from the others.
+    board = Puzzle.__new__(Puzzle)  # Letters of both cases, so that all differ.
     object.__setattr__(
         board, "sides", tuple("".join(itertools.islice(letters, size)) for size in sizes)
     )

@@ -1,4 +1,4 @@
-"""Drawings of boards: exact ones for boards of our own, and what must hold for any board."""
+"""Drawings of boards: exact ones for our own boards, and properties for any board."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_walls_are_closed_lines_and_lines_end_without_spaces(board: tuple[Mix, i
     steps = {"u": (-1, 0, "d"), "d": (1, 0, "u"), "l": (0, -1, "r"), "r": (0, 1, "l")}
     for text in (drawn(puzzle), drawn(puzzle, solution)):
         lines = text.split("\n")
-        # Marks stand in walls.
+        # Marks are in walls.
         lines[::2] = [re.sub(r"[0-9<>=≠*]", "─", line) for line in lines[::2]]
         assert lines == [line.rstrip() for line in lines]
         for y, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Drawings of Strands: exact ones for small boards, and what must hold for any board."""
+"""Drawings of Strands: exact ones for small boards, and properties for any board."""
 
 from __future__ import annotations
 

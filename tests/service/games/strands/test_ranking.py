@@ -1,4 +1,4 @@
-"""`nightgrid solve --rank`: covers with confidence and signals, and what it refuses."""
+"""`nightgrid solve --rank`: covers with confidence and signals, and refused options."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_other_rules_and_unknown_numbers_of_words_are_refused(invoke: Invoke, wr
 
 
 def test_a_spent_budget_is_an_answer(invoke: Invoke, write: Write):
-    """Given a thousandth of a second, Then the answer says in one sentence what ran out."""
+    """Given a millisecond, Then the answer says in one sentence what ran out."""
     file, budget = write(PUZZLE.to_json()), ("--seconds", "0.001")
     code, out, _ = invoke("solve", file, "--rank", "--json", *budget)
     value = json.loads(out)

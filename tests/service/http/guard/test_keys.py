@@ -1,4 +1,4 @@
-"""Keys of the service: shown only once, kept as hashes, each with its limits."""
+"""Keys of the service: shown only once, stored as hashes, each with its limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard: headers on every answer, and what is refused before a route sees it."""
+"""The guard: headers on every response, and requests refused before they reach a route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board of a request: what is wrong with it has its place, down to the cell."""
+"""The board of a request: its faults have a place, down to the cell."""
 
 from __future__ import annotations
 

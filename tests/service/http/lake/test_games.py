@@ -1,4 +1,4 @@
-"""GET /v1/games comes from the plugs: a fifth game appears by itself."""
+"""GET /v1/games comes from the plugs: a fifth game appears without further code."""
 
 from __future__ import annotations
 

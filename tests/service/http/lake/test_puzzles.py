@@ -75,7 +75,7 @@ def test_the_boards_of_a_date_are_in_their_own_form(sample: TestClient):
     (answer,) = hard["results"]
     assert (answer["ask"], answer["status"], answer["solutions_stored"]) == ("count", "solved", 0)
     assert answer["count"].isdecimal()
-    # What it says of itself can be asked again.
+    # Its own form can be submitted again.
     posted = sample.post("/v1/boards/picture", json={"puzzle": hard["puzzle"]})
     assert posted.text == sample.get(hard["picture"]).text
     (same,) = sample.get(f"{URL}/{DAYS[0]}?level=HARD").json()["boards"]

@@ -1,4 +1,4 @@
-"""GET /report: the page of the last night, which has its policy in its head."""
+"""GET /report: the page of the last night, with its policy in its head."""
 
 from __future__ import annotations
 

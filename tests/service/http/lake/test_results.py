@@ -116,7 +116,7 @@ def test_one_job_and_one_puzzle_are_found_by_id(sample: TestClient):
 def test_pages_are_whole_though_rows_come_in_the_order_of_the_lake(
     sample: TestClient, sample_lake: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Given a list too long to be sorted, in batches of two, Then pages have each row once."""
+    """Given a list too long to sort, in batches of two, Then pages have each row once."""
     whole = pages(sample, f"{URL}?limit=1000")
     monkeypatch.setattr(listing, "SORTED_ROWS", 0)
     monkeypatch.setattr(listing, "BATCH_ROWS", 2)
@@ -130,7 +130,7 @@ def test_pages_are_whole_though_rows_come_in_the_order_of_the_lake(
 def test_an_answer_without_a_damaged_file_says_so(
     sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path
 ) -> None:
-    """Given a damaged file of results, Then fewer rows are never told as if they were all."""
+    """Given a damaged file of results, Then fewer rows never pass for all of them."""
     shutil.copytree(sample_lake, tmp_path / "lake")
     client = open_client(tmp_path / "lake")
     assert "nightgrid-skipped-files" not in client.get(URL).headers

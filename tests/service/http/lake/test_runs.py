@@ -1,4 +1,4 @@
-"""GET /v1/runs: what each run is about, and how far it is."""
+"""GET /v1/runs: the question and the progress of each run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_open_cancelled_and_damaged_runs_are_distinguished(
     client = open_client(tmp_path / "lake")
     (path,) = (path for path in lake.folders("runs") if "run=" in path)
     run_id = path.removeprefix("runs/run=")
-    # What it asked is in both.
+    # Both have its question.
     lake.write_bytes(f"{path}/plan.json", lake.read_bytes(f"{path}/DONE.json"))
     lake.delete(f"{path}/DONE.json")
     (run,) = client.get("/v1/runs").json()["runs"]

@@ -1,4 +1,4 @@
-"""A collector of traces: it takes what is sent by OTLP over HTTP, and keeps it."""
+"""A collector of traces that keeps what it receives by OTLP over HTTP."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Span:
 
 @dataclass(slots=True, kw_only=True)
 class Collector:
-    """Where it listens, and what it has."""
+    """Its address, and what it has received."""
 
     url: str
     received: list[ExportTraceServiceRequest] = field(default_factory=list)
 
     def spans(self) -> list[Span]:
-        """List all spans, with who sent each."""
+        """List all spans, with the sender of each."""
         found = []
         for sent in (each for request in self.received[:] for each in request.resource_spans):
             about = {each.key: each.value.string_value for each in sent.resource.attributes}

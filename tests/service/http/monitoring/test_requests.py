@@ -1,4 +1,4 @@
-"""What is noted of a request: its id and a line of the log."""
+"""The record of a request: its id and a log line."""
 
 from __future__ import annotations
 

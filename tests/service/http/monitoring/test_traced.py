@@ -1,4 +1,4 @@
-"""One trace goes from the HTTP request through the message to the kernel and the filed row."""
+"""One trace goes from the HTTP request through the message to the kernel and the stored row."""
 
 from __future__ import annotations
 

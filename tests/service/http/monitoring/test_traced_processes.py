@@ -1,4 +1,4 @@
-"""A service and a Celery worker, each a process of its own, send one trace to one collector."""
+"""A service and a Celery worker in separate processes send one trace to one collector."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.service.http.monitoring.otlp_collector import Collector, Span, collec
 from tests.service.scenes import PAIR, environment
 
 SOON_S = 120.0
-"""Both processes begin and solve by then, also where tests share two cores."""
+"""Enough for both processes to start and solve, even if tests share two cores."""
 TASK = "run/nightgrid.work_chunk"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
@@ -58,7 +58,7 @@ def of_trace(where: Collector, trace: str) -> dict[str, Span]:
 
 
 def chain(found: dict[str, Span], name: str) -> list[str]:
-    """Name a span and those that it is a part of, and at last the client's own."""
+    """Name a span and its ancestors, ending with the client's own."""
     by_id = {span.id: span for span in found.values()}
     names, at = [], found[name].id
     while at in by_id:
@@ -72,7 +72,7 @@ def ask(url: str, body: dict[str, Any], trace: str) -> dict[str, Any]:
     told = httpx.post(f"{url}v1/solves", json=body, headers=headers, timeout=90)
     assert told.status_code in (200, 202), told.text
     solve = told.json()
-    # A question that a client asks again and again is no part of the trace.
+    # Repeated requests of a client are not part of the trace.
     wait_for(
         lambda: (
             httpx.get(url.rstrip("/") + solve["links"]["self"], timeout=60).json()["state"]
@@ -126,7 +126,7 @@ def test_one_trace_goes_through_the_service_and_a_worker(tmp_path: Path, redis_u
         assert found["drive"].attributes["job"] in solve["links"]["self"]
         assert found[TASK].attributes["run"] == found["drive"].attributes["run"]
 
-        # A small board is solved by a process of the service, which is a third one.
+        # A small board is solved by a third process, of the service.
         other = TRACE[::-1]
         small = {"puzzle": PAIR, "game": "pips", "ask": "count"}
         wait_for(lambda: httpx.get(f"{url}healthz", timeout=60).status_code == 200, "the service")

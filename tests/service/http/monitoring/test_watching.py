@@ -45,7 +45,7 @@ def submit(settings: Settings, puzzle: dict[str, Any]) -> str:
 
 
 OLDER_S = 60
-"""How much older one job is made than the other."""
+"""Difference of the jobs' ages."""
 
 
 def samples(client: TestClient) -> dict[tuple[str, ...], float]:
@@ -128,7 +128,8 @@ def test_workers_that_are_being_started_are_reported(
     told: str,
     answers: bool,
 ):
-    """Given what a supervisor left, living or not, Then the queue says whether workers come."""
+    """Given the state file of a living or dead supervisor, Then the queue says whether workers
+    come."""
     path = state_path(settings)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(state))

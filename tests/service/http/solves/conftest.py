@@ -1,4 +1,4 @@
-"""A service over a lake, without a server: what workers would do is done by the tests."""
+"""A service over a lake, without a server: the tests do the work of workers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def client(settings: Settings) -> Iterator[TestClient]:
 
 @pytest.fixture
 def work(lake: Lake, settings: Settings) -> Callable[[], int]:
-    """Work every job that is wanted, as keeper and workers would; return how many those were."""
+    """Solve every wanted job, as keeper and workers would; return their number."""
 
     def work_all() -> int:
         jobs = len(open_jobs(lake).wanted)

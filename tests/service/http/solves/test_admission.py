@@ -1,4 +1,4 @@
-"""A new job is refused by what those before it are expected to take."""
+"""A new job is refused if the expected time of earlier ones is too long."""
 
 from __future__ import annotations
 

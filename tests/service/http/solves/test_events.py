@@ -1,4 +1,4 @@
-"""Events of a job: in order, ended by its end, and taken up where a client left."""
+"""Events of a job: in order, up to its end, and resumed where a client left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def events_of(text: str) -> list[dict[str, str]]:
 def followed(
     client: TestClient, url: str, then: Callable[[], object], **given: Any
 ) -> tuple[Any, list[dict[str, str]]]:
-    """Follow the events of a job, and do something as soon as the first is there."""
+    """Follow the events of a job, and do something after the first."""
     lines: list[str] = []
     todo = [then]
     with client.stream("GET", url, **given) as found:

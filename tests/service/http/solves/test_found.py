@@ -1,4 +1,4 @@
-"""Solutions and pictures of a job that is answered."""
+"""Solutions and pictures of an answered job."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_pictures_show_the_board_and_each_solution(client: TestClient, at: str) 
 def test_a_board_that_cannot_be_read_is_reported_and_is_there_when_it_can(
     client: TestClient, at: str, lake: Lake, settings: Settings
 ) -> None:
-    """Given an answer whose board is in a damaged file, Then that is told, and not remembered."""
+    """Given an answer whose board is in a damaged file, Then that is reported, and not cached."""
     game = bind_game("pips")
     add_puzzles(
         lake, "pips", puzzles_table(game, [game.puzzle_from_json(client.get(at).json()["puzzle"])])
@@ -99,7 +99,7 @@ def test_a_board_that_cannot_be_read_is_reported_and_is_there_when_it_can(
 
 
 def forget(client: TestClient) -> None:
-    """Let a minute pass, after which no reply is repeated from memory."""
+    """Let a minute pass, after which no reply is cached."""
     client.app.state.service.replies.clear()  # type: ignore[attr-defined]
 
 

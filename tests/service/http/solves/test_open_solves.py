@@ -11,7 +11,7 @@ ASKS = ("count", "first", "all", "all(1)", "all(2)")
 
 
 def posted(client: TestClient, board: dict[str, Any]) -> tuple[str, list[str]]:
-    """Ask five things about one board; tell its id and the jobs by their ids."""
+    """Ask five questions about one board; return its id and the jobs by id."""
     solves = [client.post("/v1/solves", json=board | {"ask": ask}).json() for ask in ASKS]
     return solves[0]["puzzle_id"], sorted(solve["id"] for solve in solves)
 

@@ -1,4 +1,4 @@
-"""Asking over HTTP: what is known comes at once, the rest is kept in the lake before it is told."""
+"""Questions over HTTP: known answers come at once, new ones are stored before they are sent."""
 
 from __future__ import annotations
 

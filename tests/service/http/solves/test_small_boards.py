@@ -1,4 +1,4 @@
-"""Small boards are answered in the request that asks, by processes that nothing depends on."""
+"""Small boards are answered within the request, by expendable processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def until(done: Callable[[], object]) -> None:
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    """A service with one process of its own, over a lake without a server."""
+    """A service with one process, over a lake without a server."""
     lake = tmp_path_factory.mktemp("quick") / "lake"
     settings = Settings(lake=str(lake), redis_url="redis://127.0.0.1:9/0", games="pips")  # type: ignore[arg-type]
     app = create_app(ServiceSettings(workers=settings, quick_processes=1))
@@ -48,7 +48,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         pytest.MonkeyPatch.context() as patch,
         TestClient(app, base_url="http://localhost") as client,
     ):
-        # A process that stands still with its machine is waited for.
+        # Wait for a process whose machine stalls.
         patch.setattr(small_boards, "SECONDS", PATIENCE_S)
         patch.setattr(found, "FILED_S", PATIENCE_S)
         until(lambda: app.state.service.small_boards.is_ready)

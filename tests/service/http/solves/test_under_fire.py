@@ -1,4 +1,4 @@
-"""A short form of `python -m benchmarks.http.chaos`: calm, and while processes are killed."""
+"""A short form of `python -m benchmarks.http.chaos`: undisturbed, and with killed processes."""
 
 from __future__ import annotations
 
