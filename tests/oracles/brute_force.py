@@ -1,7 +1,7 @@
 """Enumerate the solutions of a small Pips board by trying everything.
 
-Written to be obviously right, not fast, and without a line of the solver: boards are read in the
-payload's own form (`dominoes`, `regions` with `indices`, `type` and `target`).
+Written to be obviously right, not fast, and without a line of the solver: boards have the payload's
+form (`dominoes`, `regions` with `indices`, `type` and `target`).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def region_holds(kind: str, target: int | None, pips: Sequence[int]) -> bool:
 def enumerate_solutions(board: Mapping[str, Any]) -> list[Arrangement]:
     """List every solution, each once, in ascending order.
 
-    Equal dominoes are interchangeable and a double has one direction, so what is tried on a tile
-    is a domino type of which a copy is left, in each of its distinct directions.
+    Equal dominoes are interchangeable and a double has one direction, so each tile tries every
+    domino type with a copy left, in each of its distinct directions.
     """
     regions = [
         (r["type"], r.get("target"), [(c[0], c[1]) for c in r["indices"]]) for r in board["regions"]
@@ -88,8 +88,8 @@ def enumerate_solutions(board: Mapping[str, Any]) -> list[Arrangement]:
 def count_tilings(cells: frozenset[Cell]) -> int:
     """Count the tilings of a set of cells, for boards too large to enumerate them.
 
-    Walks the cells along the board's longer side and keeps, as a Counter, how many ways lead to
-    each set of cells that stick out of what is covered so far.
+    Walks the cells along the board's longer side and counts the ways to each set of cells that
+    stick out of the covered part.
     """
     if max(column for _, column in cells) > max(row for row, _ in cells):
         cells = frozenset((column, row) for row, column in cells)

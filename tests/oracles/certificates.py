@@ -1,7 +1,7 @@
-"""From certificates to solutions: the way back of the reductions, and how many solutions one has.
+"""From certificates to solutions: the inverse of the reductions, and the number of solutions.
 
-Each lays out what an assignment, a matching, a subset or flows say, for the game's own check and
-for `solution_of` of the reduction.
+Each converts an assignment, a matching, a subset or flows to a solution, for the game's own check
+and for `solution_of` of the reduction.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def chain_of_matching(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -> Ch
 
 
 def matching_chain_count(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -> int:
-    """Count the chains that mean one matching: its triples in every order."""
+    """Count the chains of one matching: its triples in every order."""
     del reduced
     return math.factorial(len(chosen))
 
@@ -65,7 +65,7 @@ def chain_on_more_sides(reduced: Reduced[Any, Any], chain: Chain) -> Chain:
 
 
 def arrangement_of_model(reduced: Reduced[Any, Any], assignment: Assignment) -> Solution:
-    """Lay the dominoes as a satisfying assignment says; ones that are left over come first."""
+    """Lay the dominoes according to a satisfying assignment; leftover ones come first."""
     check_assignment(reduced.instance.formula, assignment, exactly_one)
     layout = one_in_three_to_pips._layout_of(reduced)
     ones = len(layout.cleanup)
@@ -84,7 +84,7 @@ def arrangement_of_model(reduced: Reduced[Any, Any], assignment: Assignment) -> 
 
 
 def model_arrangement_count(reduced: Reduced[Any, Any], assignment: Assignment) -> int:
-    """Count the solutions that mean one assignment: the ways to lay what is left over."""
+    """Count the solutions of one assignment: the ways to lay leftover dominoes."""
     layout = one_in_three_to_pips._layout_of(reduced)
     used = sum(
         len(tiles) for tiles, value in zip(layout.variables, assignment, strict=True) if value
@@ -106,10 +106,10 @@ def arrangement_of_subset(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -
 
 
 def subset_arrangement_count(reduced: Reduced[Any, Any], chosen: tuple[int, ...]) -> int:
-    """Count the solutions that stand for one choice of numbers: the orders of the dominoes.
+    """Count the solutions of one choice of numbers: the orders of the dominoes.
 
-    Equal dominoes are one another's equal, and so are choices among equal numbers; summed over
-    every choice the two cancel out.
+    Equal dominoes are interchangeable, and so are choices of equal numbers; summed over all
+    choices, the two cancel out.
     """
     del chosen
     repeats = Counter(reduced.instance.numbers).values()
@@ -117,7 +117,7 @@ def subset_arrangement_count(reduced: Reduced[Any, Any], chosen: tuple[int, ...]
 
 
 def cover_of_model(reduced: Reduced[Any, Any], assignment: Assignment) -> Cover:
-    """Cover the board as a satisfying assignment says."""
+    """Cover the board according to a satisfying assignment."""
     check_assignment(reduced.instance.formula, assignment, exactly_one)
     layout = one_in_three_to_strands.lay_out(reduced.instance)
     paths: list[tuple[Cell, ...]] = []
@@ -190,7 +190,7 @@ def _step(here: Cell, there: Cell) -> Cell:
 
 
 def _exit(size: int, corner: Cell, way: Cell) -> Cell:
-    """Name the corner next to one that lies on the side to which a way leads."""
+    """Return the neighbouring corner on the side to which a path leads."""
     last = size - 1
     if way[0]:
         row = last if way[0] > 0 else 0
@@ -202,7 +202,7 @@ def _exit(size: int, corner: Cell, way: Cell) -> Cell:
 def straight_path(puzzle: Puzzle, entry: Entry) -> tuple[Cell, ...]:
     """Find a path of a word on its cells without diagonal steps.
 
-    Raises PermanentError where there is none.
+    Raises PermanentError if there is none.
     """
     cells = entry.cells
 
@@ -224,11 +224,11 @@ def straight_path(puzzle: Puzzle, entry: Entry) -> tuple[Cell, ...]:
 
 
 Play = tuple[int, ...]
-"""The side of every letter, in the order of play; the letter that two words share counts once."""
+"""The side of every letter, in the order of play; shared letters count once."""
 
 
 def play_of(reduced: Reduced[Any, Any], assignment: Assignment) -> tuple[Chain, Play]:
-    """Play the word as a satisfying assignment says."""
+    """Play the word according to a satisfying assignment."""
     formula = reduced.instance
     check_assignment(formula, assignment, not_all_equal)
     times = formula.occurrences
@@ -254,7 +254,7 @@ def play_of(reduced: Reduced[Any, Any], assignment: Assignment) -> tuple[Chain, 
 def assignment_of(reduced: Reduced[Any, Any], chain: Chain, play: Play) -> Assignment:
     """Read the assignment off a play, and check both.
 
-    A variable is true whose first x is taken on side 2; one that stands in no clause is false.
+    A variable is true if its first x is taken on side 2, and false if it is in no clause.
     """
     check_play(reduced.puzzle, chain, play)
     (word,) = chain.words

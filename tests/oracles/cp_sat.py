@@ -19,7 +19,7 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enumeration:
-    """What CP-SAT found: `complete` is False when the time or solution limit ended it."""
+    """The result of CP-SAT: `complete` is False if the time or solution limit ended it."""
 
     count: int
     complete: bool

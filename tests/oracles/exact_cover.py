@@ -1,7 +1,7 @@
-"""Covers of a Strands board counted by plain exact cover, for boards on which words hardly vary.
+"""Count covers of a Strands board by plain exact cover, for boards with few ways to lay words.
 
 Independent of every engine: pieces are found by walking, and the cell with the fewest pieces left
-is always covered next, so that what is forced is never a choice.
+is always covered next, so forced pieces come first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Small instances of the hard problems, and their solutions by trying everything.
 
-What boards made of such instances are compared with.
+Boards made of such instances are compared with these.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from nightgrid.solvers.reductions.problems.formula import Formula
 
 
 def all_formulas(variables: int, clauses: int) -> Iterator[Formula]:
-    """List every formula of that size, one of those that differ in the names of variables only.
+    """List every formula of that size, up to the names of variables.
 
-    A clause may stand several times.
+    A clause may be repeated.
     """
     triples = list(itertools.combinations(range(variables), 3))
     renamings = list(itertools.permutations(range(variables)))

@@ -23,7 +23,7 @@ def playable(sides: Sequence[str], words: Chain) -> bool:
 
 
 def collected(sides: Sequence[str], words: Chain) -> Iterator[Counter[tuple[int, str]]]:
-    """Yield what each way of playing collects."""
+    """Yield the letters that each way of playing collects."""
     for before, after in pairwise(words):
         if before[-1] != after[0]:
             return

@@ -11,7 +11,7 @@ SECONDS_MAX = 20.0
 
 
 def fewest(puzzle: Puzzle, words_max: int, *, letters: bool) -> int | None:
-    """Find the fewest words (or letters) of a chain of at most `words_max` words; None without."""
+    """Find the fewest words (or letters) of a chain of at most `words_max` words, or None."""
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()

@@ -18,9 +18,9 @@ from nightgrid.solvers.strands.rules import Rules
 Cell = tuple[int, int]
 Path = tuple[Cell, ...]
 Piece = tuple[str, frozenset[Cell]]
-"""What makes an entry of a cover: its letters and its cells, whatever its path."""
+"""The identity of an entry of a cover: its letters and its cells."""
 Covering = frozenset[Piece]
-"""What makes a cover."""
+"""The identity of a cover."""
 
 MOST_STEPS = 400_000
 FEW = 3
@@ -32,7 +32,7 @@ class TooLargeError(Exception):
 
 
 class Steps:
-    """Count what was tried, so that a test never hangs on an unlucky board."""
+    """Count steps, so that a test never hangs on an unlucky board."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -50,13 +50,13 @@ class Vocabulary:
     """A lexicon as plain Python: words with frequencies in hundredths of the Zipf scale."""
 
     words: Mapping[str, int]
-    """All 0 where no frequencies are known."""
+    """All 0 if no frequencies are known."""
 
     def parts(self, rules: Rules) -> dict[str, int]:
-        """List the words of which a compound may be made, with what each costs.
+        """List the words that may be parts of a compound, with their costs.
 
         A part of up to three letters has at least the rules' frequency, and half a decade of the
-        Zipf scale less for every further letter. It costs what it lacks to 9 on that scale.
+        Zipf scale less for every further letter. Its cost is 9 minus its frequency on that scale.
         """
         if not any(self.words.values()):
             return dict.fromkeys(self.words, 0)
@@ -152,7 +152,7 @@ def is_word(word: str, rules: Rules, vocabulary: Vocabulary) -> bool:
 
 
 def cuts_of(word: str, rules: Rules, vocabulary: Vocabulary) -> list[tuple[list[str], int]]:
-    """Cut letters into two or more parts in every way; list the parts and what they cost."""
+    """Cut letters into two or more parts in every way; list the parts and their costs."""
     costs = vocabulary.parts(rules)
     cuts = [
         [word[i:j] for i, j in itertools.pairwise((0, *inner, len(word)))]
@@ -163,12 +163,12 @@ def cuts_of(word: str, rules: Rules, vocabulary: Vocabulary) -> list[tuple[list[
 
 
 def cheapest_cut(word: str, rules: Rules, vocabulary: Vocabulary) -> int | None:
-    """Cut letters into two or more parts, as cheaply as can be; None where they cannot be cut."""
+    """Cut letters into two or more parts at the least cost; None if they cannot be cut."""
     return min((cost for _, cost in cuts_of(word, rules, vocabulary)), default=None)
 
 
 def is_compound(word: str, rules: Rules, vocabulary: Vocabulary) -> bool:
-    """Return whether letters are two or more part words run together, and no word themselves."""
+    """Return whether letters are two or more joined words, and not a word themselves."""
     cost = cheapest_cut(word, rules, vocabulary)
     return (
         rules.spangram != "off"
@@ -216,7 +216,7 @@ def pieces_of(
 def broken_rule(
     puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary, pieces: Sequence[Piece]
 ) -> str:
-    """Name the rule that a set of pieces breaks, apart from where they lie and cross; else ""."""
+    """Return the rule that a set of pieces breaks, apart from cells and crossings; else ""."""
     words = Counter(word for word, _ in pieces)
     if not rules.repeats and max(words.values(), default=0) > 1:
         return "a word occurs twice"
@@ -238,7 +238,7 @@ def broken_rule(
 def why_no_cover(
     puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary, pieces: Iterable[Piece]
 ) -> str:
-    """Explain why a set of pieces is no cover of the board, or "" if it is one."""
+    """Explain why a set of pieces is not a cover of the board; "" if it is one."""
     pieces = list(pieces)
     covered = Counter(cell for _, cells in pieces for cell in cells)
     if covered != Counter(cells_of(puzzle)):
@@ -286,8 +286,8 @@ def enumerate_covers(
     steps = Steps(most_steps)
     through: dict[Cell, list[tuple[Piece, Path]]] = defaultdict(list)
     for piece, paths in pieces_of(puzzle, rules, vocabulary, steps).items():
-        # What a path crosses depends on its diagonal steps alone, so one path of each kind will
-        # do; where crossing is allowed, one path.
+        # Crossings depend only on diagonal steps, so one path of each kind is enough, or one in all
+        # if crossing is allowed.
         kinds = {frozenset() if rules.crossing else diagonals_of(path): path for path in paths}
         for cell in piece[1]:
             through[cell] += [(piece, path) for path in kinds.values()]

@@ -1,8 +1,7 @@
 """Enumerate the covers of a Strands board with OR-Tools CP-SAT, as a user would model it.
 
 One Boolean for each (word, path), where paths over the same cells by the same diagonals are one.
-Words are found by walking the board, compounds by cutting what was walked: not as the brute force
-does it.
+Unlike in the brute force, words are found by walking the board, and compounds by cutting walks.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enumeration:
-    """What CP-SAT found: `complete` is False when a limit ended it."""
+    """The result of CP-SAT: `complete` is False if a limit ended it."""
 
     covers: frozenset[Covering]
     complete: bool
@@ -63,7 +62,7 @@ class _Collector(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
 def rows_of(
     puzzle: Puzzle, rules: Rules, vocabulary: Vocabulary, steps: Steps | None = None
 ) -> set[Row]:
-    """Walk from every cell for as long as what is spelled can still become a piece."""
+    """Walk from every cell while the letters can still become a piece."""
     taken = steps or Steps(MOST_STEPS)
     height, width = len(puzzle.board), len(puzzle.board[0])
     starts = {word[:i] for word in vocabulary.words for i in range(1, len(word) + 1)}

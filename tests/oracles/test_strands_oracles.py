@@ -75,7 +75,7 @@ def test_a_word_may_cross_itself_and_its_paths_are_one_solution() -> None:
 
 
 def test_words_cross_only_where_all_their_paths_do() -> None:
-    # Straight down twice, or crosswise twice: crosswise is legal only where crossing is.
+    # Straight down twice, or crosswise twice: crosswise is legal only if crossing is.
     puzzle, words = board("AA BB"), lexicon_of_words("AB")
     assert len(covers(puzzle, LOOSE, words)) == 2
     assert len(covers(puzzle, rules(crossing=False), words)) == 1
@@ -136,14 +136,14 @@ def test_a_compound_is_one_spangram_and_no_word() -> None:
     assert words_in(covers(puzzle, single, words)) == [["AB", "C", "DEF"]]
     found = words_in(covers(puzzle, joined, words))
     assert ["ABC", "DEF"] in found
-    # Two compounds, AB + C and DE + F, never stand together.
+    # Two compounds, AB + C and DE + F, are never in one cover.
     fewer = lexicon_of_words("AB", "C", "DE", "F")
     assert words_in(covers(puzzle, single, fewer)) == []
     joined_fewer = words_in(covers(puzzle, joined, fewer))
     assert ["ABC", "DEF"] not in joined_fewer
     assert ["ABC", "DE", "F"] in joined_fewer
     assert ["AB", "C", "DEF"] in joined_fewer
-    # Where exactly one may span: DEF, a word, spans as well.
+    # If exactly one may span: DEF, a word, spans as well.
     alone = words_in(covers(puzzle, rules(spangram="one", compound_parts=2), words))
     assert ["ABC", "DEF"] not in alone
 
@@ -248,7 +248,7 @@ def test_pieces_have_all_their_paths() -> None:
 
 
 def small(instance: Instance, *, most_covers: int) -> set[Covering]:
-    """Enumerate by brute force, or give the example up where that is long."""
+    """Enumerate by brute force; reject the example if that takes long."""
     found = quick_covers(instance)
     assume(found is not None and len(found) <= most_covers)
     assert found is not None

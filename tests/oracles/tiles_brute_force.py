@@ -1,8 +1,8 @@
 """Play a small Tiles board in every way there is, by the rules as article 000 words them.
 
 Written to be obviously right, not fast, and without a line of the solver: only the values that
-describe a question (tiles as tuples of features) are shared. A position is what is left on every
-tile, and the tile that the player stands on.
+describe a question (tiles as tuples of features) are shared. A position is the features left on
+every tile, and the player's tile.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class TooLargeError(Exception):
 
 
 def moves(position: Position, teleports: str) -> Iterator[Position]:
-    """Every position one move away: a new tile, and what it shares with the old one deleted."""
+    """Every position one move away: a new tile, with the features it shares with the old one
+    deleted."""
     left, now = position
     for tile in range(len(left)):
         if tile == now:
@@ -39,7 +40,7 @@ def moves(position: Position, teleports: str) -> Iterator[Position]:
 
 
 def fewest_moves(tiles: Tiles, teleports: str, first: Sequence[int] | None = None) -> int | None:
-    """Count the fewest moves that delete everything, breadth first; None: nothing does.
+    """Count the fewest moves that delete everything, breadth first; None if impossible.
 
     `first` are the tiles that the player may begin on. Raises TooLargeError.
     """
@@ -65,12 +66,12 @@ def fewest_moves(tiles: Tiles, teleports: str, first: Sequence[int] | None = Non
 
 
 def every_feature_is_even(tiles: Tiles) -> bool:
-    """Theorem 4, statement 3, read as it stands."""
+    """Theorem 4, statement 3, taken literally."""
     return all(n % 2 == 0 for n in Counter(f for tile in tiles for f in tile).values())
 
 
 def sharing_number(tiles: Tiles) -> int:
-    """Definition 23, read as it stands."""
+    """Definition 23, taken literally."""
     sets = [set(tile) for tile in tiles]
     return max((len(a & b) for i, a in enumerate(sets) for b in sets[:i]), default=0)
 

@@ -1,7 +1,7 @@
 """Bound the visits that a Tiles board needs with OR-Tools CP-SAT, as a user would model it.
 
 The tiles of each feature are paired; two tiles that are a pair of anything are an edge; a tile with
-d edges is visited at least half as often, rounded up. Order plays no role.
+d edges is visited at least half as often, rounded up. Order does not matter.
 """
 
 from __future__ import annotations

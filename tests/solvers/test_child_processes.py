@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, and what is said of it: nothing."""
+"""Processes end with their parent, without a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_process_that_is_killed_leaves_no_words_on_the_terminal(tmp_path: Path
     program = tmp_path / "killed.py"
     program.write_text(CODE)
 
-    # Standard error ends when the last process that has it does.
+    # Standard error ends with the last process that has it open.
     done = subprocess.run(
         [sys.executable, str(program)],
         env={"PYTHONPATH": str(Path(__file__).resolve().parents[2])},

@@ -1,4 +1,4 @@
-"""A first question compiles few kernels: each costs a fraction of a second of processor time."""
+"""A first question compiles few kernels: each takes a fraction of a second of processor time."""
 
 from __future__ import annotations
 

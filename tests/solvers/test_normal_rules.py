@@ -1,4 +1,4 @@
-"""Rules that mean the same are written the same, and those that are written otherwise matter."""
+"""Equivalent rules have the same normal form, and rules with different forms differ."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ ASKS = (COUNT, Ask(kind="first"), Ask(kind="all", limit=40), Ask(kind="best", li
 
 
 def strands(instance: Instance, rules: Rules) -> StrandsGame:
-    """Bind the game to rules as they were given, not to their normal form."""
+    """Bind the game to rules as given, not to their normal form."""
     return StrandsGame(rules, compile_lexicon(instance.vocabulary.words.items()))
 
 
 def told(outcome: Outcome[Any]) -> tuple[object, ...]:
-    """All that an answer says, but not what it cost."""
+    """An answer without its cost."""
     said = outcome.status, outcome.count, outcome.solutions, outcome.value
     return *said, outcome.truncated, outcome.reason
 
@@ -139,7 +139,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
 def told_apart(
     lines: Iterable[str], boards: Callable[[random.Random], Callable[[str], object]]
 ) -> set[tuple[str, str]]:
-    """Find pairs of rules that some random board tells apart; stop when all are found."""
+    """Find pairs of rules that differ on some random board; stop when all are found."""
     missing = set(combinations(lines, 2))
     found: set[tuple[str, str]] = set()
     for seed in range(1000):
@@ -189,8 +189,8 @@ def test_every_setting_of_tiles_matters() -> None:
     check_walk(ring, away, WalkRules(teleports="yes"))
     with pytest.raises(PermanentError, match="breaks the combo"):
         check_walk(ring, away, WalkRules(teleports="forced"))
-    # No board is known on which that costs a move, and none is proven not to be: other walks are
-    # found, of as few moves.
+    # No board is known on which that costs a move, and none is proven not to exist: the walks
+    # differ, but have as few moves.
     board = TileBoard(tiles=tuple(map(tuple, ("BCDEF", "ACDEFG", "BCDEGH", "ABDFG", "BCEFGH"))))
     apart = TileBoard(tiles=(("A",), ("A",), ("B",), ("B",)))
     lines = [str(WalkRules(teleports=t)) for t in ("yes", "forced", "no")]

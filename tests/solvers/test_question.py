@@ -1,4 +1,4 @@
-"""A question names all that depends on it, and is read as it is written."""
+"""A question identifies all that depends on it, and survives JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every search looks whether it is to stop: where it looks at the clock, and says so."""
+"""Every search checks its stop along with the clock, and reports it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def letterboxed(ask: Ask, chains: str) -> Callable[[Budget], Outcome[Any]]:
 def strands(rules: Rules, board: Strands, ask: Ask) -> Callable[[Budget], Outcome[Any]]:
     def solve(budget: Budget) -> Outcome[Any]:
         game = StrandsGame(rules, A_WORDS)
-        # The pieces are known: what is stopped is the search.
+        # The pieces are known, so the search is stopped.
         game.find(board)
         return game.solve(board, ask, None, budget)
 
@@ -125,7 +125,7 @@ def test_a_stopped_search_ends_with_the_reason(
     "name", ["strands zones", "strands sweep", "letterboxed count 9", "pips general"]
 )
 def test_a_search_that_was_stopped_leaves_nothing_to_the_next(name: str, stop: Stop) -> None:
-    # Tables are kept from search to search, and the stop of one is not that of the next.
+    # Searches reuse tables, but each has its own stop.
     search = SEARCHES[name]
     before = search(Budget())
     assert search(Budget(stop=stop)).reason_code is ReasonCode.CANCELLED
@@ -147,13 +147,13 @@ def test_a_running_kernel_is_stopped_by_another_thread() -> None:
 
 
 class Flag(Stop):
-    """Is set as soon as a kernel has been given its address: before the kernel's first look."""
+    """Set as soon as a kernel has its address: before the kernel's first check."""
 
     asked = 0
 
     @property
     def address(self) -> int:
-        """Where the flag lies."""
+        """Address of the flag."""
         self.asked += 1
         self.set(ReasonCode.CANCELLED)
         return super().address

@@ -1,4 +1,4 @@
-"""Kernels are compiled ahead, and a mark says so."""
+"""Kernels are compiled ahead of time, and a mark records it."""
 
 from __future__ import annotations
 

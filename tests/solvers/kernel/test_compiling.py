@@ -27,17 +27,17 @@ print(sum(over_limit.stats.cache_hits.values()), sum(over_limit.stats.cache_miss
 
 
 def copied(folder: Path) -> Path:
-    """Copy the solvers, as a package that has nothing else, into a folder."""
+    """Copy the solvers, as a package with nothing else, into a folder."""
     solvers = folder / "nightgrid" / "solvers"
     shutil.copytree(ROOT / "solvers", solvers, ignore=shutil.ignore_patterns("__pycache__"))
-    # Without it the folder would be a namespace package, before which Python takes any other.
+    # Without it the folder would be a namespace package, over which Python prefers any other.
     (folder / "nightgrid" / "__init__.py").touch()
     return solvers
 
 
 @pytest.fixture
 def digest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], str]]:
-    """Name the kernels of a module of a copy of the solvers, as a process would that begins now."""
+    """Return the cache key of a module of a copy of the solvers, as in a new process."""
     solvers = copied(tmp_path)
     monkeypatch.setattr(compiling, "_SOURCE", solvers)
 

@@ -29,7 +29,7 @@ MOST_KEYS = 512
 
 @search_kernel
 def intern_rows(width, rows, index, bits, keys, numbers):
-    """Number every key as it first comes; returns (distinct keys, bits of the index)."""
+    """Number every key on first occurrence; return (distinct keys, bits of the index)."""
     held = 0
     clear(index, bits)
     for at in range(len(keys)):

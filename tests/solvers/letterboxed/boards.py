@@ -13,7 +13,7 @@ LETTERS = "ABCDE"
 
 @st.composite
 def boards(draw: st.DrawFn, *, sides_max: int = 4, letters_max: int = 6) -> Puzzle:
-    """Draw a board with its own dictionary: letters may stand several times, on several sides."""
+    """Draw a board with its own dictionary: letters may occur several times, on several sides."""
     letters = draw(st.sampled_from([LETTERS[:3], LETTERS[:4], LETTERS]))
     text = draw(st.text(letters, min_size=1, max_size=letters_max))
     count = draw(st.integers(1, min(sides_max, len(text))))
@@ -25,7 +25,7 @@ def boards(draw: st.DrawFn, *, sides_max: int = 4, letters_max: int = 6) -> Puzz
 
 @st.composite
 def distinct_boards(draw: st.DrawFn) -> Puzzle:
-    """Draw a board on which every letter stands once."""
+    """Draw a board with distinct letters."""
     text = "".join(draw(st.permutations(LETTERS)))
     count = draw(st.integers(2, 5))
     sides = tuple(text[i::count] for i in range(count))

@@ -1,4 +1,4 @@
-"""Chains of Letter Boxed can be checked, drawn and chosen, and boards be dealt and laid out."""
+"""Chains of Letter Boxed are checked, drawn and chosen, and boards dealt and encoded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Letter Boxed ends in a clear way on boards and budgets that nobody plays with."""
+"""Letter Boxed at the limits: odd boards and spent budgets."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_the_best_chains_are_kept_within_the_budget_of_table_bytes(
 
 @pytest.mark.parametrize("sides", [("ABC", "DEF"), ("ABC", "ADE", "AF")], ids=["distinct", "any"])
 def test_counts_are_exact_as_long_as_they_can_be_held(sides: tuple[str, ...]):
-    # AD DA go round and round; F is collected when it is.
+    # AD DA can be repeated; F is collected at any time.
     words = ("AD", "DA", "DB", "BD", "AE", "EA", "EC", "CE", "AF", "FA")
     board = Puzzle(sides=sides, dictionary=words)
     counts = [game_of(f"chains={n}").solve(board, COUNT).count for n in (40, 60, 90)]
@@ -128,7 +128,7 @@ def test_an_unsolvable_board_is_proven_however_many_words_are_allowed():
 
 
 def test_a_word_with_many_ways_of_playing_is_counted_once():
-    # The one word of article 000, Theorem 11, has several ways round the board.
+    # The word of article 000, Theorem 11, has several ways round the board.
     board = Puzzle(sides=("AX", "AY", "AZ"), dictionary=("AXAYAZ", "ZAYAX"))
     outcome = game_of("chains=2").solve(board, ALL)
     assert [chain.words for chain in outcome.solutions] == [("AXAYAZ",)]

@@ -1,4 +1,4 @@
-"""Letter Boxed is solved, counted and listed as Definition 6 of the article says, and in parts."""
+"""Letter Boxed is solved, counted and listed by Definition 6 of the article, whole and in parts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_chains_of_equally_many_words_are_sorted_by_doubt(
 def test_chains_of_the_fewest_letters_are_those_of_the_definition(puzzle: Puzzle):
     outcome = game_of("fewest-letters").solve(puzzle, ALL)
     most = 5 if outcome.value is None else min(outcome.value, 6)
-    # A word of one letter collects nothing beside another.
+    # A word of one letter collects nothing in a longer chain.
     words = [word for word in puzzle.dictionary if len(word) > 1]
     found = list(brute_force(puzzle.sides, words, most, most))
     found += [
@@ -149,7 +149,7 @@ def test_more_words_never_mean_fewer_chains(puzzle: Puzzle):
 @FEW
 @given(distinct_boards(), st.sampled_from([1, 2, 4, "fewest-words", "fewest-letters"]))
 def test_the_general_engine_agrees_on_distinct_letters(puzzle: Puzzle, chains: Chains):
-    # A letter that stands twice on its side is no distinct board, and one visit more.
+    # With a letter twice on a side, letters are not distinct, and one more visit is needed.
     game = game_of(chains)
     by_distinct = game.solve(puzzle, COUNT)
     assert game.stream(puzzle, ALL).engine == "distinct"

@@ -1,4 +1,4 @@
-"""Published days of Letter Boxed have the solutions that are known of them."""
+"""Published days of Letter Boxed have their known solutions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_every_day_is_solved_in_two_words_and_the_official_answer_is_one_of_them
         official = Chain(words=tuple(payload["ourSolution"]))
         check_chain(puzzle, Rules(), official)
         assert outcome.value == 1 or official in outcome.solutions, date
-    # Known of all 1,549 published boards: 1 to 2,885 two-word solutions.
+    # All 1,549 published boards have 1 to 2,885 two-word solutions.
     assert min(counts) >= 1
     assert max(counts) <= 2_885
 

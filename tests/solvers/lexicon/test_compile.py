@@ -126,7 +126,7 @@ def test_another_word_or_frequency_gives_another_id():
 
 
 def test_the_id_of_given_words_never_changes():
-    # Results are filed under it: another id means that they would all be worked again.
+    # Results are stored under it: with another id all would be solved again.
     lexicon = compile_lexicon([("BOARD", 431), ("ÄON", 0)])
     assert lexicon.lexicon_id == "052838ac01dc2bba29654a10cd8ec00b"
     assert text_of(compile_lexicon([("ICE", 1), ("CREAM", 2)], [("ICE", "CREAM", 3)])) == (

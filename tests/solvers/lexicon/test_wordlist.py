@@ -47,7 +47,7 @@ def test_lines_that_are_not_one_word_are_counted_and_named_not_joined():
 
 
 def test_accents_stay_and_every_letter_is_one_character():
-    # Written apart (letter and mark), as one, and a letter whose capital would be two.
+    # Decomposed (letter and mark), composed, and a letter whose capital would be two.
     assert words("a\u0308on\n\u00e4on\nstra\u00dfe\n") == ["ÄON", "ÄON", "STRAßE"]
 
 

@@ -126,7 +126,7 @@ def is_solution(payload: Mapping[str, Any], arrangement: Arrangement) -> bool:
 
 @st.composite
 def _tiles(draw: st.DrawFn, count: int) -> list[tuple[Cell, Cell]]:
-    """Draw disjoint tiles on a small grid: huddled together, or anywhere."""
+    """Draw disjoint tiles on a small grid: close together, or anywhere."""
     side = draw(st.integers(3, 6))
     apart = draw(st.booleans())
     grid = set(rectangle(side, side + 1))
@@ -216,7 +216,7 @@ def payloads(
         for cell in cells:
             groups.setdefault(draw(st.integers(0, region_count - 1)), []).append(cell)
     regions = [draw(_region(group, pips)) for group in groups.values()]
-    if draw(st.integers(0, 9)) == 0:  # a board that perhaps no tiling covers
+    if draw(st.integers(0, 9)) == 0:  # perhaps without any tiling
         moved = draw(st.sampled_from(cells))
         spot = draw(st.sampled_from([(8, 8), (0, 9), (moved[0] + 1, moved[1] + 1)]))
         if spot not in cells:
@@ -228,7 +228,7 @@ def payloads(
 
 
 def bands(count: int, length: int) -> Payload:
-    """Lay strips beside one another, each of equal pips, half of them zeros and half ones."""
+    """Lay strips side by side, each of equal pips, half of them zeros and half ones."""
     strips = [[(2 * i, c) for c in range(length)] for i in range(count)]
     half = count * length // 4
     return payload_of(

@@ -55,7 +55,7 @@ def revisions(published: Path) -> list[tuple[str, Level, dict[str, Any]]]:
 
 @pytest.fixture(scope="session")
 def article_counts(published: Path) -> Mapping[Level, int]:
-    """The counts of the F# article: hard boards, the days that the archive holds."""
+    """The counts of the F# article: hard boards of the archive's days."""
     path = published / "pips-published-counts" / "brianberns_hard_counts.csv"
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""Many boards in one call say the same as each board by itself."""
+"""A batch of boards has the same results as single boards."""
 
 from __future__ import annotations
 

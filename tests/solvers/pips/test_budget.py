@@ -19,9 +19,9 @@ from tests.solvers.pips.boards import Payload, payloads, puzzle_of
 
 COUNT, FIRST, ALL = Ask(kind="count"), Ask(kind="first"), Ask(kind="all")
 LEAST_BYTES = 4096
-"""What the smallest tables take, whatever the budget."""
+"""Bytes of the smallest tables, whatever the budget."""
 NODE_SLACK = 1000
-"""Nodes that may be tried between two looks at the budget: all tiles and dominoes on one cell."""
+"""Most nodes between two checks of the budget: all tiles and dominoes on one cell."""
 
 
 @pytest.fixture(scope="module")

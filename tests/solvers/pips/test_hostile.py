@@ -1,4 +1,4 @@
-"""Boards and columns at the edge of what kernels are built for: refused or right, never wrong."""
+"""Boards and columns at the limits of the kernels are refused or solved, never wrong."""
 
 import time
 
@@ -17,7 +17,7 @@ def comb(teeth, *, turned, offset):
 
 @pytest.mark.parametrize("teeth", [61, 62, 63, 64])
 def test_a_window_of_a_whole_word_loses_no_tiling(pips, teeth):
-    # One comb lies and one stands, so that no sweep avoids the wide window in both.
+    # One comb is horizontal and one vertical, so that no sweep avoids the wide window in both.
     lying, standing = comb(teeth, turned=False, offset=0), comb(teeth, turned=True, offset=400)
     top = [cell for cell in lying if cell[0] == 0]
     rest = [cell for cell in lying if cell[0]] + standing

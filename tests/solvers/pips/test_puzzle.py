@@ -1,4 +1,4 @@
-"""A board that breaks a rule is refused with the rule and the place, and nothing else is raised."""
+"""A board that breaks a rule is refused with the rule and the place, without other errors."""
 
 from __future__ import annotations
 

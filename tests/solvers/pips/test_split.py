@@ -1,4 +1,4 @@
-"""Parts of a job make it up: merged, they say exactly what solving whole would have said."""
+"""Parts of a job, merged, have exactly the outcome of the whole."""
 
 from __future__ import annotations
 

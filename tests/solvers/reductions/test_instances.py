@@ -147,7 +147,7 @@ def test_a_search_that_ends_early_says_so() -> None:
 
 
 def test_legs_at_a_variable_do_not_cross() -> None:
-    """Two clauses with a leg each at one place: their legs stand as their other legs ask for."""
+    """Two clauses with a leg at one variable: their legs are ordered by their other legs."""
     for seed in range(20):
         instance = random_planar_formula(10, 16, seed)
         for above in (True, False):

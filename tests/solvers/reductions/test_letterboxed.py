@@ -30,7 +30,7 @@ from tests.oracles import certificates
 from tests.oracles.hard_instances import all_formulas, all_three_d_matchings, matchings
 
 ALL_OF_FIVE = tuple((a, b, c) for c in range(5) for b in range(c) for a in range(b))
-"""Every clause over five variables: three of them are equal, so no assignment will do."""
+"""Every clause over five variables: three of them are equal, so no assignment satisfies all."""
 
 
 def solve(reduced: Reduced, kind: str) -> Outcome[Chain]:

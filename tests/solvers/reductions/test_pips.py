@@ -22,7 +22,7 @@ from tests.oracles.hard_instances import all_formulas, subsets
 
 
 def small_formulas() -> Iterator[PlanarFormula]:
-    """Every embeddable formula of those sizes. The smallest that has no model has 4 clauses."""
+    """Every embeddable formula of those sizes. The smallest without a model has 4 clauses."""
     for variables, clauses in ((3, 1), (3, 2), (4, 2), (4, 3), (4, 4), (5, 2), (5, 3), (5, 4)):
         for formula in all_formulas(variables, clauses):
             try:
@@ -82,7 +82,7 @@ def test_boards_use_what_the_theorem_allows_and_connect_if_asked() -> None:
 
 @pytest.mark.parametrize("connected", [False, True])
 def test_boards_can_be_tiled_in_one_way_only(connected: bool) -> None:
-    """A board that can has a cell with one neighbour, and so has what is left without the two."""
+    """Such a board has a cell with one neighbour, and so has the rest without the two."""
     for seed in range(6):
         instance = random_planar_formula(17, 24, seed)
         left = set(one_in_three_to_pips.reduce(instance, connected=connected).puzzle.cells)

@@ -27,7 +27,7 @@ ONE_CLAUSE = PlanarFormula(
 
 
 def small_formulas() -> Iterator[PlanarFormula]:
-    """Every embeddable formula of those sizes. The smallest that has no model has 4 clauses."""
+    """Every embeddable formula of those sizes. The smallest without a model has 4 clauses."""
     for variables, clauses in ((3, 1), (3, 2), (4, 2), (4, 3), (4, 4), (5, 2)):
         for formula in all_formulas(variables, clauses):
             try:
@@ -115,7 +115,7 @@ def test_covers_are_the_divisions_of_every_small_grid(
 
 
 def test_one_letter_for_both_terminals_would_let_a_word_cut_corners() -> None:
-    """The empty corner has one neighbour that is no terminal, so no path goes through it."""
+    """The empty corner has one neighbour that is not a terminal, so no path goes through it."""
     instance = FlowFree(rows=("QRR.", "..Q.", "...."))
     assert next(all_flows(instance), None) is None
     reduced = flow_free_to_strands.reduce(instance)
@@ -174,7 +174,7 @@ def test_enlarging_keeps_solvable_and_unsolvable() -> None:
             straight = straight_covers(small)
             diagonal = next(exact_covers(small.puzzle, words, diagonal=True), None) is not None
             if diagonal and not straight:
-                continue  # Theorem 20 asks for boards that need no diagonal step.
+                continue  # Theorem 20 requires boards without diagonal steps.
             large = blocks.enlarge(small)
             outcome = large.bind().solve(large.puzzle, Ask(kind="first"))
             assert (outcome.status is Status.SOLVED) == bool(straight), board
@@ -187,7 +187,7 @@ def test_enlarging_keeps_solvable_and_unsolvable() -> None:
 
 @pytest.mark.slow
 def test_random_formulas_are_laid_out_without_touching() -> None:
-    """Covers of larger boards than brute force takes are checked as the assignment lays them."""
+    """On boards too large for brute force, the cover of the assignment is checked."""
     for seed in range(2):
         instance = random_planar_formula(7, 6, seed, exactly_one)
         reduced = one_in_three_to_strands.reduce(instance)

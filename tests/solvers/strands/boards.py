@@ -1,4 +1,4 @@
-"""Random small Strands boards with lexicons that cover them in many ways, and their mirrors."""
+"""Random small Strands boards with lexicons that cover them in many ways, and their reflections."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ needs_solver = pytest.mark.skipif(
 ALPHABETS = (
     "A", "AB", "AB", "ABC", "ABC", "ABCD", "ABCDEF", "\u00c9\u0416", "\u00df7\U00010400-"
 )  # fmt: skip
-"""Few letters, so that words stand in many places; the last two beyond A to Z."""
+"""Few letters, so that words fit in many places; the last two beyond A to Z."""
 LONGEST = 12
-"""Letters of a planted spangram: longer ones have too many paths where letters are few."""
+"""Letters of a planted spangram: longer ones have too many paths with few letters."""
 FREQUENCIES = (0, 150, 299, 300, 301, 450, 733)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """One question about one board, in plain values."""
+    """A question about a board, in plain values."""
 
     puzzle: Puzzle
     rules: Rules
@@ -60,7 +60,7 @@ def lexicon_of_words(*words: str) -> Vocabulary:
 
 
 def walk(puzzle: Puzzle, rules: Rules, free: Iterable[Cell], most: int, rng: random.Random) -> Path:
-    """Take a random path of at most so many cells over free cells."""
+    """Take a random path of bounded length over free cells."""
     left = set(free)
     path = [rng.choice(sorted(left))]
     left.discard(path[0])
@@ -89,7 +89,7 @@ def planted(puzzle: Puzzle, rules: Rules, longest: int, rng: random.Random) -> l
 
 
 def planted_spangram(puzzle: Puzzle, rules: Rules, longest: int, rng: random.Random) -> list[Path]:
-    """Cut the board into a path that spans it and others, too short ones as few as luck has it."""
+    """Cut the board into a path that spans it and others, with few short ones."""
     best: list[Path] = []
     for _ in range(30):
         start = rng.choice([c for c in cells_of(puzzle) if 0 in c])
@@ -108,7 +108,7 @@ def planted_spangram(puzzle: Puzzle, rules: Rules, longest: int, rng: random.Ran
         free = set(cells_of(puzzle)) - set(path)
         paths = [path]
         while free:
-            # From the cell with the fewest free neighbours, or it would be left alone.
+            # From the cell with the fewest free neighbours, or it would be isolated.
             first = min(
                 sorted(free), key=lambda a: sum(are_neighbours(a, b, rules) for b in free)
             )  # fmt: skip
@@ -187,7 +187,7 @@ def random_instance(
     )
     cover = planted(puzzle, rules, longest, rng)
     words = [spell(puzzle, path) for path in cover]
-    if rng.random() < 0.3:  # the longest is a spangram run together from two
+    if rng.random() < 0.3:  # the longest is a spangram joined from two
         words.sort(key=len)
         last = words.pop()
         cut = rng.randint(1, max(1, len(last) - 1))
@@ -283,7 +283,7 @@ def turn_cover(cover: Covering) -> Covering:
 
 
 def quick_covers(instance: Instance, most_steps: int = 6_000) -> set[Covering] | None:
-    """Enumerate the covers by brute force; None where that takes long."""
+    """Enumerate the covers by brute force; None if that takes long."""
     try:
         return enumerate_covers(
             instance.puzzle, instance.rules, instance.vocabulary, most_steps=most_steps

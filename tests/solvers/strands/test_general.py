@@ -1,4 +1,4 @@
-"""The general search of Strands answers as the fast ones do, and where they cannot."""
+"""The general search of Strands agrees with the fast ones, and answers where they cannot."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_pieces_found_on_any_board_are_those_found_as_masks(instance: Instance) 
 
 
 def copies(one: Puzzle, across: int, down: int) -> Puzzle:
-    """Put copies of a board beside and below one another, blank cells around each."""
+    """Arrange copies of a board in a grid, with blank cells around each."""
     blank = "." * ((one.column_count + 1) * across)
     rows = [".".join([row] * across) + "." for row in one.board]
     return Puzzle(board=tuple([*rows, blank] * down))

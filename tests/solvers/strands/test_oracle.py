@@ -1,4 +1,4 @@
-"""The solver of Strands answers every ask under all rules as trying everything does."""
+"""The solver of Strands agrees with brute force for every ask under all rules."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def identities(outcome: Outcome[Cover]) -> list[Covering]:
 
 
 def truth(instance: Instance) -> set[Covering]:
-    """Enumerate by brute force, or give the example up where that is long."""
+    """Enumerate by brute force; reject the example if that takes long."""
     covers = quick_covers(instance)
     assume(covers is not None)
     assert covers is not None
@@ -77,7 +77,7 @@ def truth(instance: Instance) -> set[Covering]:
 
 
 def few_covers(strands: Game[Any, Any], instance: Instance) -> int:
-    """Count the covers; give the example up where they, or the pieces, are too many to list."""
+    """Count the covers; reject the example if they, or the pieces, are too many to list."""
     try:
         pieces_of(instance.puzzle, instance.rules, instance.vocabulary, Steps(MOST_STEPS))
     except TooLargeError:
@@ -89,7 +89,7 @@ def few_covers(strands: Game[Any, Any], instance: Instance) -> int:
 
 
 def assert_well_formed(instance: Instance, cover: Cover) -> None:
-    """A cover is what it says: its paths spell, step and do not cross; its parts are parts."""
+    """Check a cover: its paths spell, step and do not cross; its parts are parts."""
     puzzle, rules, vocabulary = instance.puzzle, instance.rules, instance.vocabulary
     assert why_no_cover(puzzle, rules, vocabulary, cover.identity) == ""
     assert len(cover.identity) == len(cover.entries)

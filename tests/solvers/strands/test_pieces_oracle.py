@@ -1,4 +1,4 @@
-"""The pieces of a board are those that trying everything finds, with the ways to go round them."""
+"""The pieces of a board are those of brute force, with the blocks that they close."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def bits(mask: int) -> list[int]:
 
 
 def ways_round(piece: Piece, diagonals: frozenset[frozenset[Cell]]) -> Blocks:
-    """The blocks in which a path keeps other pieces from crossing."""
+    """The blocks that a path closes to other pieces."""
     blocks = set()
     for one, other in map(sorted, diagonals):
         if not {(one[0], other[1]), (other[0], one[1])} & piece[1]:
@@ -103,13 +103,13 @@ def test_a_compound_has_the_best_score_of_its_cuts_and_gains_by_a_phrase() -> No
     assert find_pieces(puzzle, rules, plain).compounds.score.tolist() == [-800 - 100]
     # ABC D costs 810, and meets 160 more often than by chance, of which half counts.
     assert find_pieces(puzzle, rules, known).compounds.score.tolist() == [-810 - 100 + 80]
-    # What the parts may cost is a matter of the words alone.
+    # The cost of parts depends only on the words.
     rules = Rules(part_centizipf=100, compound_centibels=800)
     assert find_pieces(puzzle, rules, known).compounds.score.tolist() == [-800 - 100]
 
 
 def hold_to(expected: dict[Piece, list[Path]], instance: Instance) -> None:
-    """Compare what the solver finds with every piece and its paths."""
+    """Compare the solver's pieces with every piece and its paths."""
     puzzle, rules, vocabulary = instance.puzzle, instance.rules, instance.vocabulary
     lexicon = compile_lexicon(vocabulary.words.items())
     found = find_pieces(puzzle, rules, lexicon)

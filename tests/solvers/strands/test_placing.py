@@ -1,4 +1,4 @@
-"""Laying given words on a board, and making boards of given words."""
+"""Placing words on a board, and making boards from words."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ COUNTS: tuple[tuple[str, str, int], ...] = (
 
 @pytest.fixture(scope="module")
 def enable(published: Path) -> Lexicon:
-    """The ENABLE word list, which lies beside the published payloads."""
+    """The ENABLE word list, next to the published payloads."""
     path = published.parent / "words" / "enable1.txt"
     if not path.is_file():
         if os.environ.get("CI") == "true":

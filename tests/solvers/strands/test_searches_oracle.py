@@ -1,4 +1,4 @@
-"""Both searches of Strands and OR-Tools CP-SAT agree on boards too large to try everything on."""
+"""Both searches of Strands and OR-Tools CP-SAT agree on boards too large for brute force."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ plain_rules = st.builds(
     compound_parts=st.integers(1, 2),
     compound_centibels=st.sampled_from([1100, 1250]),
 )
-"""The number of words is given: what the search by zones is for."""
+"""The number of words is given, as the search by zones requires."""
 MIDDLE = ((5, 5), (6, 4), (4, 7), (5, 6), (7, 4))
 LARGE = ((8, 6), (6, 8), (7, 9), (9, 7), (21, 3), (3, 21))
 """Up to 63 cells, the most that are searched by zones."""
@@ -60,7 +60,7 @@ def sweeping(
 
 
 def engine_of(instance: Instance) -> object:
-    """Choose the search; give up an example whose words reach too far, which is refused."""
+    """Choose the search; reject an example whose words reach too far, which is refused."""
     lexicon = compile_lexicon(instance.vocabulary.words.items())
     try:
         found = find_pieces(instance.puzzle, instance.rules, lexicon)
@@ -70,7 +70,7 @@ def engine_of(instance: Instance) -> object:
 
 
 def by_cp_sat(instance: Instance) -> frozenset[Covering] | None:
-    """Enumerate by CP-SAT; None where that is long."""
+    """Enumerate by CP-SAT; None if that takes long."""
     try:
         found = strands_cp_sat.enumerate_covers(
             instance.puzzle, instance.rules, instance.vocabulary, limit=LISTED + 1,
@@ -135,7 +135,7 @@ def test_boards_beyond_a_mask_give_the_covers_of_cp_sat(instance: Instance) -> N
 @settings(max_examples=drawn(60), deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=MIDDLE + LARGE, alphabets=FEW, more_words=25))
 def test_zones_and_sweep_agree(instance: Instance) -> None:
-    """On boards with up to millions of covers: counts and best scores; where few, the covers."""
+    """On boards with up to millions of covers: counts and best scores; if few, the covers."""
     strands, puzzle = game_of(instance), instance.puzzle
     by_zones = strands.solve(puzzle, COUNT, None, SHORT)
     with mock.patch.object(strands_game, "engine_for", sweeping):
@@ -158,17 +158,17 @@ def test_zones_and_sweep_agree(instance: Instance) -> None:
         ("ABXAB ABXAB", 4, ["XX", "AB"], "min_letters=2", 0),
         ("ABXAB ABXAB", 4, ["XX", "AB"], "min_letters=2 repeats=yes diagonal=no", 1),
         ("ABXAB", 2, ["X", "AB"], "min_letters=1", 0),
-        # The zones exchange a word: AB left and BA right, or the other way round.
+        # The zones swap words: AB left and BA right, or the other way round.
         ("AXA BXB", 2, ["XX", "AB", "BA"], "min_letters=2", 2),
         ("AXA BXB", 2, ["XX", "AB", "BA"], "min_letters=2 repeats=yes", 4),
         # Two words that span, one of them the spangram, whichever it is: one cover.
         ("AB CD", 1, ["AC", "BD"], "min_letters=2", 1),
         ("AB CD", 1, ["AC", "BD"], "min_letters=2 spangram=one", 0),
-        # A word three cells wide in a board of the largest size that a mask holds.
+        # A word three cells wide on the largest board that a mask holds.
         (" ".join(["ABC"] * 21), 20, ["ABC"], "min_letters=3 repeats=yes diagonal=no", 1),
         (" ".join(["ABC"] * 22), 21, ["ABC"], "min_letters=3 repeats=yes diagonal=no", 1),
         (" ".join(["ABC"] * 22), 20, ["ABC"], "min_letters=3 repeats=yes diagonal=no", 0),
-        # Compounds cut in several ways are one; two compounds never stand together.
+        # Compounds cut in several ways are one; two compounds are never in one cover.
         ("ABC ABC", 1, ["A", "BC", "AB", "C"], "min_letters=3", 0),
         ("ABC DEF", 1, ["A", "BC", "AB", "C", "DEF"], "min_letters=3", 1),
     ],

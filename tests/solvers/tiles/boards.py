@@ -15,7 +15,7 @@ RULES = ("yes", "forced", "no")
 
 @st.composite
 def boards(draw: Any, *, tiles_max: int = TILES_MAX, odd: bool = False) -> Puzzle:
-    """Boards on which every feature stands on an even number of tiles; with `odd`, not always."""
+    """Boards with every feature on an even number of tiles; with `odd`, not always."""
     count = draw(st.integers(1, tiles_max))
     most = draw(st.sampled_from((2, 3, 3, 4, 6)))
     tiles: list[set[str]] = [set() for _ in range(count)]

@@ -156,7 +156,7 @@ def test_boards_of_the_published_form_are_proven(seed: int) -> None:
     assert outcome.status is Status.SOLVED
     check_walk(puzzle, outcome.solutions[0], Rules(teleports="forced"))
     assert outcome.value is not None
-    # A relaxation that knows neither order nor components: seldom more than a move away.
+    # A relaxation without order and components: rarely more than a move off.
     assert 0 <= outcome.value - (fewest_visits(puzzle.tiles) - 1) <= 1
 
 
@@ -210,7 +210,7 @@ def test_bounds_of_parts_are_combined() -> None:
     assert joined(over(9), over(7, 12)) == (7, 12, f"{spent} 7 moves, 12 were found")
     assert joined(over(9), solved(8)) == (8, 8, f"{spent} 8 moves, 8 were found")
     assert joined(over(9), solved(11)) == (9, 11, f"{spent} 9 moves, 11 were found")
-    # A part that was not worked knows nothing, and so nothing is known of the whole.
+    # An unsolved part has no bound, and so neither has the whole.
     lost: Outcome[Walk] = Outcome(
         status=Status.OVER_BUDGET, reason_code=ReasonCode.UNRECOVERABLE_JOB
     )

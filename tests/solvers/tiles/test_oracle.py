@@ -1,4 +1,4 @@
-"""The solver of Tiles says of every small board what playing it in every way says."""
+"""The solver of Tiles agrees with playing every small board in every way."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_parts_make_up_the_whole(puzzle: Puzzle, teleports: str, into: int) -> N
         check(puzzle, merged, teleports, exists=whole.status is Status.SOLVED)
     if len(parts) > 1 and any(puzzle.tiles):
         for part, outcome in zip(parts, outcomes, strict=True):
-            # To begin on a tile that is empty is a move given away.
+            # Starting on an empty tile wastes a move.
             begins = [t for t in range(part["from"], part["to"]) if puzzle.tiles[t]]
             assert outcome.value == fewest(puzzle, teleports, begins)
             assert all(walk.tiles[0] in begins for walk in outcome.solutions)
@@ -155,7 +155,7 @@ def test_a_batch_says_what_one_board_after_the_other_says(
 @settings(max_examples=drawn(20), deadline=None)
 @given(boards(tiles_max=SEVEN))
 def test_a_combo_needs_no_more_moves_than_any_walk(puzzle: Puzzle) -> None:
-    # Not known to be so in general; on no board tried so far was a voluntary teleport of use.
+    # Not proven in general; no board so far has needed a voluntary teleport.
     assert GAMES["forced"].solve(puzzle, BEST).value == GAMES["yes"].solve(puzzle, BEST).value
 
 

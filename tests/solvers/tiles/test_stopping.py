@@ -1,4 +1,4 @@
-"""A search for the fewest moves looks at the flag within a node: one of a large board is long."""
+"""A search for the fewest moves checks the flag within a node: nodes of large boards are long."""
 
 from __future__ import annotations
 

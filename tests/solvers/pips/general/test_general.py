@@ -1,4 +1,4 @@
-"""The general search of Pips answers as the layers do, and where they cannot."""
+"""The general search of Pips agrees with the layers, and answers where they cannot."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_both_searches_answer_alike_whole_and_in_parts(
 
 
 def test_a_square_next_to_forced_tiles_has_two_tilings() -> None:
-    # Its cells touch those of forced tiles, which stand at the end of the order.
+    # Its cells touch those of forced tiles, which are last in the order.
     cells = [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (2, 2)]
     puzzle = puzzle_of(payload_of([(0, 0)] * 4, [("empty", None, [cell]) for cell in cells]))
     assert count_generally(puzzle, None, Budget()).count == 2
@@ -82,7 +82,7 @@ def test_halves_begin_with_what_a_part_has_laid(pips: Game[Any, Any]) -> None:
 
 
 def subset_sum(numbers: list[int], target: int, other: int = 0) -> Payload:
-    """Every domino stands with one half in a row that has to sum to the target."""
+    """Every domino is upright, with one half in a row that has to sum to the target."""
     row = [(0, c) for c in range(len(numbers))]
     regions = [("sum", target, row), *(("empty", None, [(1 if c % 2 else -1, c)]) for _, c in row)]
     shifted = [(k, t, [(r + 1, c) for r, c in cells]) for k, t, cells in regions]

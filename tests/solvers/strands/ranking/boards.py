@@ -1,4 +1,4 @@
-"""Small boards with vocabularies that cover them in many ways, and their covers by trying all."""
+"""Small boards with vocabularies that cover them in many ways, and their covers by brute force."""
 
 from __future__ import annotations
 

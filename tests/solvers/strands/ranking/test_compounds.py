@@ -1,4 +1,4 @@
-"""Compounds score as their best cut does, and only the best-scored ones are kept."""
+"""Compounds have the score of their best cut, and only the best-scored ones are kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.solvers.strands.ranking.boards import Small, open_board, small_boards
 
 
 def test_a_board_is_stopped_while_compounds_are_joined(monkeypatch):
-    """Given a join that is under way, When it is told to stop, Then its kernel is told, too."""
+    """Given a join in progress, When it is told to stop, Then its kernel stops, too."""
     vocabulary = vocabulary_of({"AB": 500, "CD": 400, "BA": 200}, set(), [])
     stop, join, told = Stop(), compounds.join_components, []
 
@@ -53,7 +53,7 @@ def test_a_compound_scores_as_its_best_cut(small: Small):
 
 
 def test_of_many_compounds_the_best_scored_are_kept():
-    """Given room for three, Then they are the three of the highest scores, in canonical order."""
+    """Given room for three, Then they have the highest scores, in canonical order."""
     vocabulary = vocabulary_of({"AB": 500, "CD": 400, "ABCD": 300, "BA": 200}, set(), [])
     puzzle = board("ABAB CDCD BABA", 1)
     grid = grid_of(puzzle, RULES, vocabulary.lexicon)

@@ -47,7 +47,7 @@ def test_a_shape_is_that_of_the_least_crossed_then_straightest_path(small: Small
 
 
 def test_a_word_of_equal_letters_on_a_block_is_measured_within_its_steps():
-    """Given more paths than need be tried, Then one of them is taken, and quickly."""
+    """Given too many paths to try, Then one of them is taken quickly."""
     puzzle = board("AAAAAA AAAAAA AAAAAA", 1)
     vocabulary = vocabulary_of({"A" * 9: 300, "AAAA": 300}, set(), [])
     grid = grid_of(puzzle, RULES, vocabulary.lexicon)

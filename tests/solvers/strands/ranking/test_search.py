@@ -1,4 +1,4 @@
-"""The best covers under any weights are those that trying every set of pieces finds."""
+"""The best covers under any weights are those of brute force over sets of pieces."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def weights_of(seed: int) -> WeighedTerms:
 @given(small=small_boards(), seed=st.integers(0, 1000), k=st.sampled_from([1, 3, 50]))
 @settings(max_examples=drawn(15), deadline=None)
 def test_the_best_covers_are_the_best_of_all(small: Small, seed: int, k: int):
-    """Given any weights, Then the k covers found score what the k best of all covers score."""
+    """Given any weights, Then the k covers have the k highest scores of all covers."""
     ranked, _ = open_board(small)
     score = weights_of(seed)
     found, spangram = scored_pieces(ranked, score)
@@ -80,7 +80,7 @@ def test_a_score_names_the_term_that_it_does_not_know():
 
 
 def test_terms_that_no_fit_has_seen_have_their_priors():
-    """Given weights that know no strips, Then a strip weighs what was believed before."""
+    """Given weights without terms of strips, Then strips have their prior weights."""
     old, told = WeighedTerms("old", {"zipf": 1.5}), WeighedTerms("new", {"strip": -2.0})
     assert {name: old.weights()[name] for name in PRIORS} == PRIORS
     assert told.weights()["strip"] == -2.0

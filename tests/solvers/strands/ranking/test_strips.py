@@ -1,4 +1,4 @@
-"""Strips are the paths between two sides that are worth most, and covers with them the best."""
+"""Strips are the most valuable paths between two sides, and covers with them are the best."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def worth(vocabulary: Vocabulary, text: str) -> int:
 @given(small=twelve_cells, kept=st.sampled_from([1, 20, 300, EVERY]))
 @settings(max_examples=drawn(10), deadline=None)
 def test_strips_are_the_best_of_all_paths(small: Small, kept: int):
-    """Given any board, Then its strips are the paths that are worth most, but for known texts."""
+    """Given any board, Then its strips are the most valuable paths except known texts."""
     ranked, vocabulary = open_board(small)
     grid = grid_of(small.puzzle, RULES, vocabulary.lexicon)
     with mock.patch.object(strips, "STRIP_LETTERS_MAX", LETTERS_MAX):
@@ -170,13 +170,13 @@ def block_sets(ranked: RankedBoard) -> list[list[int]]:
 
 
 NAME = board("ZOFO RBDL LMIN INGT", 2)
-"""ZORBLING goes down the left side; what it leaves are FOLD and MINT."""
+"""ZORBLING goes down the left side and leaves FOLD and MINT."""
 NAME_WORDS = {"FOLD": 450, "MINT": 430, "STARLING": 350, "ORBIT": 380, "GLORY": 400, "ZONE": 300}
 SCORE = WeighedTerms("by hand", {"zipf": 1.5, "compound": 7.4, "compound_text": 1.0})
 
 
 def test_a_spangram_that_no_list_has_comes_first():
-    """Given theme words that leave what no word covers, Then a strip covers it."""
+    """Given theme words that leave cells without a word, Then a strip covers them."""
     vocabulary = vocabulary_of(NAME_WORDS, set(NAME_WORDS), [])
     ranked = ranked_board(NAME, vocabulary)
     assert best_covers(ranked, SCORE, 10) == []
@@ -204,7 +204,7 @@ def test_what_takes_too_many_steps_leaves_the_strips_of_a_higher_floor():
 
 
 def test_a_board_is_stopped_while_strips_are_looked_for(monkeypatch: pytest.MonkeyPatch):
-    """Given a walk that is under way, When it is told to stop, Then its kernel is told, too."""
+    """Given a walk in progress, When it is told to stop, Then its kernel stops, too."""
     vocabulary = vocabulary_of(NAME_WORDS, set(NAME_WORDS), [])
     ranked = ranked_board(NAME, vocabulary)
     stop, walk, told = Stop(), strips.walk_strips, []
@@ -235,7 +235,7 @@ def test_letters_of_words_cost_less_than_others():
 
 
 def test_prices_are_those_of_chances():
-    """Given any letters before, Then the chances of what follows add up to one."""
+    """Given any previous letters, Then the probabilities of the next ones add up to one."""
     vocabulary = vocabulary_of(NAME_WORDS, set(NAME_WORDS), [])
     chances = np.exp(letter_prices(vocabulary) / 1000).sum(axis=-1)
     assert chances.shape == (len(vocabulary.lexicon.alphabet) + 1,) * BEFORE

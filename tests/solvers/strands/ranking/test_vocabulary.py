@@ -1,4 +1,4 @@
-"""The vocabulary of ranking: what kinds of words it adds, and what it says of them."""
+"""The vocabulary of ranking: the kinds of words that it adds, and their data."""
 
 from __future__ import annotations
 
