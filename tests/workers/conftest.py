@@ -37,11 +37,11 @@ def toy_environment(patch):
 
 @pytest.fixture(scope="module")
 def toy_in_place_of_pips():
-    """Put the toy in the place of Pips for one file: the next file may solve real boards."""
+    """Replace Pips by the toy for one file: the next file may solve real boards."""
     with pytest.MonkeyPatch.context() as patch:
         toy.install(patch.setattr)
         toy_environment(patch)
-        # Runs of a few boards shall have chunks enough to disturb.
+        # Runs of a few boards should have enough chunks to disturb.
         patch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 0.01)
         yield
     toy.forget()
@@ -55,7 +55,7 @@ def kept_files(monkeypatch):
 
 @pytest.fixture
 def real_games(toy_in_place_of_pips, monkeypatch):
-    """Let words bind the games themselves again, where the toy stands for Pips."""
+    """Bind the real games, even though the toy replaces Pips."""
     monkeypatch.setattr(
         "nightgrid.archive.words.binding.game_named", nightgrid.solvers.registry.game
     )
@@ -63,7 +63,7 @@ def real_games(toy_in_place_of_pips, monkeypatch):
 
 
 def quick_settings(folder, **changes):
-    """Settings under which whatever is lost is noticed within a second or two."""
+    """Settings under which lost work is noticed within a second or two."""
     return tuned_settings(
         **{
             "lake": str(folder / "lake"),
@@ -145,7 +145,7 @@ def cluster(tmp_path_factory):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
-    """Stop it with the last test that is its own: it would beat and look to the suite's end."""
+    """Stop it after its last test, or it would run until the end of the suite."""
     try:
         return (yield)
     finally:
@@ -163,7 +163,7 @@ def cluster_lake(cluster):
 
 
 def divide_all(patch, into):
-    """Let every job that can be be divided into so many parts when it is planned."""
+    """Divide every divisible job into so many parts when it is planned."""
     if into > 1:
         patch.setattr("nightgrid.workers.runs.plan.plan_pass.DIVIDE_S", 0.0)
         patch.setattr("nightgrid.workers.runs.plan.plan_pass.DIVIDED_S", 1e-9)
@@ -175,13 +175,13 @@ def plan(lake, boards, ask=COUNT, budget=BUDGET):
 
 
 def result_rows(lake, run_id):
-    """What must not depend on who worked a run, or when."""
+    """Columns that must not depend on who solved a run, or when."""
     table = lake.read_table(f"results/{run_id}.parquet", RESULTS)
     return table.drop_columns(["kernel_ns", "run_id"]).to_pylist()
 
 
 def undisturbed_rows(folder, boards, ask=COUNT):
-    """The result rows of the same boards, worked in one process."""
+    """The result rows of the same boards, solved in one process."""
     settings = quick_settings(folder / "undisturbed")
     lake = Lake.open(settings.lake)
     run_id = plan(lake, boards, ask)
@@ -212,7 +212,7 @@ def children_of(pid):
 
 
 class KilledError(BaseException):
-    """What no program catches, as it catches no kill."""
+    """An exception that no program catches, like a kill."""
 
 
 @contextmanager

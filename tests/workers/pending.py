@@ -1,4 +1,4 @@
-"""What a run has still to work, as a driver that begins finds it in the lake."""
+"""The remaining work of a run, as a new driver finds it in the lake."""
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.workers.runs.attempt_notes import read_attempts
@@ -7,7 +7,7 @@ from nightgrid.workers.runs.run_files import ChunkRef, done_chunks
 
 
 def pending_chunks(lake: Lake, run: Run) -> list[ChunkRef]:
-    """List the chunks still to be worked, each with the attempt that counts now."""
+    """List the remaining chunks, each with its current attempt."""
     done = done_chunks(lake, run.run_id)
     attempts = read_attempts(lake, run.run_id)
     return [

@@ -1,4 +1,4 @@
-"""Plan a run in a test: what is asked as arguments."""
+"""Plan a run in a test, with the question as arguments."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A lease has one holder at most, in whatever order processes take it, and ends with its holder."""
+"""A lease has one holder at most, for any interleaving of processes, and ends with its holder."""
 
 import time
 
@@ -40,7 +40,7 @@ def test_a_held_lease_is_refused_and_a_released_one_is_acquired(lake, monkeypatc
 
 @pytest.mark.parametrize("first", range(7))
 def test_one_of_two_concurrent_processes_gets_the_lease(lake, quick, first):
-    """Given two hosts that begin a night at once, When their steps alternate, Then one has it."""
+    """Given two hosts that start a night at once, When their steps alternate, Then one has it."""
     for second in range(7):
         name = f"night-{second}"
 
@@ -52,7 +52,7 @@ def test_one_of_two_concurrent_processes_gets_the_lease(lake, quick, first):
 
         found = in_turns("a" * first + "b" * second + "a" * 20, {"a": attempt, "b": attempt})
         held = [number for number in found.values() if number is not None]
-        # One that saw no sign of life for the time of expiry may have taken it from the other.
+        # A process that saw no renewal until the expiry may have taken it from the other.
         assert len(set(held)) == len(held) > 0
         assert max(held) == numbers(lake, name)[-1]
 
@@ -66,7 +66,7 @@ def test_a_lease_without_renewals_expires(lake, quick):
 
 
 def test_a_suspended_holder_writes_nothing(lake, monkeypatch):
-    """Given a holder whose lease another has taken, When it wakes up, Then it is told so."""
+    """Given a holder whose lease another has taken, When it wakes up, Then it gets an error."""
     with holding(lake, "night", ""):
         check_held(lake, "night")
         with monkeypatch.context() as patch:
@@ -92,7 +92,7 @@ def test_a_damaged_lease_counts_as_not_renewed(lake, quick, data):
 
 
 def test_an_old_number_is_not_reused(lake):
-    """Given a process that slept after it had read the list, Then it holds nothing."""
+    """Given a process that slept after reading the list, Then it holds nothing."""
     write_json(lake, "leases/night/00000009.json", {"ended": True})
     old, looks = [3], []
 

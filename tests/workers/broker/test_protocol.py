@@ -1,4 +1,4 @@
-"""The protocol page says what the code does: its examples are read as the code reads them."""
+"""The protocol page matches the code, which parses its examples."""
 
 import json
 import re

@@ -44,7 +44,7 @@ def test_senders_write_the_id_of_an_old_lake(tmp_path: Path) -> None:
 
 
 def test_another_lake_in_the_same_place_has_other_keys(tmp_path: Path) -> None:
-    """Given a folder that a file system is mounted over, Then its lake's keys are used."""
+    """Given a folder over which a file system is mounted, Then the keys of its lake are used."""
     settings = of(tmp_path)
     first = make_lake_id(settings)
     (tmp_path / LAKE_FILE).unlink()

@@ -1,6 +1,6 @@
-"""A Redis server behind TLS: our client, Celery's transport and a worker reach one that is trusted.
+"""A Redis server behind TLS: our client, Celery's transport and a worker reach a trusted one.
 
-The embedded server is built without TLS, so that a proxy of the test speaks it before one.
+The embedded server is built without TLS, so a proxy of the test adds it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ REFUSED = (
 
 
 class Authority:
-    """An authority of the test, with its certificate in a file."""
+    """A certificate authority of the test, with its certificate in a file."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder = folder
@@ -72,7 +72,7 @@ class Authority:
         )
 
     def context(self, address: str) -> ssl.SSLContext:
-        """Make what a server for an address shows: a certificate of this authority."""
+        """Make a certificate of this authority for a server at an address."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, address)])
         names = [x509.IPAddress(ipaddress.ip_address(address))]
@@ -90,7 +90,7 @@ class Authority:
 
 
 class Proxy:
-    """Forwards what comes in over TLS to a unix socket; without a context it answers as no TLS."""
+    """Forwards TLS connections to a unix socket; without a context it does not speak TLS."""
 
     def __init__(self, socket_path: Path, context: ssl.SSLContext | None) -> None:
         self.passed = 0
@@ -121,7 +121,7 @@ class Proxy:
                     task.cancel()
                 back.transport.abort()
         except asyncio.CancelledError:
-            # The test is over: a task that a stream has made is not to end as cancelled.
+            # The test is over: tasks of streams should not end as cancelled.
             pass
         finally:
             writer.transport.abort()
@@ -133,7 +133,7 @@ class Proxy:
             for task in open_tasks:
                 task.cancel()
             await asyncio.gather(*open_tasks, return_exceptions=True)
-            # Transports that were aborted close their sockets in the next turn.
+            # Aborted transports close their sockets in the next iteration.
             await asyncio.sleep(0.01)
 
         asyncio.run_coroutine_threadsafe(end(), self._loop).result(20)
@@ -156,7 +156,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="module")
 def socket_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The socket of a server whose one user is `grid`."""
+    """The socket of a server whose only user is `grid`."""
     settings = Settings(lake=str(tmp_path_factory.mktemp("tls") / "lake"))
     command = server.server_command(settings)
     users = server.data_dir(settings) / "users.acl"

@@ -1,4 +1,4 @@
-"""What a worker says of a task that failed, and whether it takes the next one at once."""
+"""A worker reports a failed task, and pauses if it cannot work."""
 
 import time
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ FULL = NoRoomError("results cannot be written: the disk of lake is full")
 
 @pytest.fixture
 def told(monkeypatch):
-    """What is announced to drivers, what is recorded of this worker, and its pauses."""
+    """Announcements to drivers, records of this worker, and its pauses."""
     found = SimpleNamespace(events=[], refusals=[], pauses=[])
     monkeypatch.setattr(tasks, "connections", lambda: (None, None, None))
     monkeypatch.setattr(tasks, "notify_driver", lambda _, told: found.events.append(told.event))
@@ -48,5 +48,5 @@ def vars_of(ref):
 
 
 def test_tasks_do_not_retry_what_their_worker_refuses():
-    """Given a fault of the worker, Then Celery sends no message of its own: another may take it."""
+    """Given a fault of the worker, Then Celery does not retry: another worker may take it."""
     assert set(tasks.NightgridTask.dont_autoretry_for) == {RefusalError, NoRoomError}

@@ -1,4 +1,4 @@
-"""What a worker's task carries: ids from the process that sent its message."""
+"""A worker's task has the ids of the process that sent its message."""
 
 import json
 import threading

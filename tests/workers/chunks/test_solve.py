@@ -1,4 +1,4 @@
-"""One chunk: what its part says, row by row."""
+"""The result of one chunk, row by row."""
 
 import errno
 import json
@@ -265,7 +265,7 @@ def test_what_is_wrong_around_a_worker_is_refused_and_is_not_a_fault_of_the_boar
 def test_a_chunk_whose_lake_fails_leaves_no_note_of_a_worker_at_it(
     lake, settings, monkeypatch, fault
 ):
-    """Given a lake that fails for now, Then no driver later takes the note for that of a death."""
+    """Given a lake that fails temporarily, Then no driver later mistakes the note for a death."""
     (ref,) = open_run(lake, plan(lake, toy.boards(5))).chunks()
 
     def fail(*_, **__):
@@ -280,7 +280,7 @@ def test_a_chunk_whose_lake_fails_leaves_no_note_of_a_worker_at_it(
 
 
 def test_limits_nest():
-    """A task is killed after its kernels' longest time, and its message goes to another later."""
+    """A task is killed after its kernels' limit, and its message is redelivered later."""
     for changed in (
         Settings(),
         Settings(budget_seconds=3600.0),

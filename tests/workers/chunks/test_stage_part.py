@@ -1,4 +1,4 @@
-"""Tables that a worker keeps from one part of a staged count to the next."""
+"""Tables that a worker keeps between parts of a staged count."""
 
 import pytest
 

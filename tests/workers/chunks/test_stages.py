@@ -1,4 +1,4 @@
-"""Counts that go from layer to layer by stages, whatever happens to their chunks."""
+"""Staged counts advance layer by layer, whatever happens to their chunks."""
 
 import os
 import signal
@@ -104,10 +104,10 @@ def test_stages_of_any_size_give_the_same_count(
 
 
 class MeddlingOutbox(InlineOutbox):
-    """Lets somebody meddle after every chunk that it works, or instead of it."""
+    """Calls a function after every chunk that it solves, or instead of it."""
 
     meddle = staticmethod(lambda outbox, ref: None)
-    """Called with every chunk before it is worked; what it returns, if anything, is announced."""
+    """Called with every chunk before it is solved; its result, if any, is announced."""
 
     def wait(self, timeout_s):
         if self._waiting and (event := self.meddle(self, self._waiting[0])) is not None:
@@ -332,7 +332,7 @@ def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, 
 @pytest.mark.parametrize("killed", [False, True])
 def test_two_drivers_at_once_count_once(tmp_path, undisturbed, killed, monkeypatch):
     if killed:
-        # The one that ends the run is killed before it has deleted the files of it.
+        # The one that ends the run is killed before it has deleted its files.
         monkeypatch.setattr(Lake, "empty_folder", lambda *_, **__: None)
     both = [small_settings(tmp_path, var_dir=tmp_path / name) for name in ("one", "other")]
     lake = Lake.open(both[0].lake)

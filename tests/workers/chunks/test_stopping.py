@@ -1,4 +1,4 @@
-"""What is not wanted any more is stopped while it is worked, and leaves nothing behind."""
+"""Work that is no longer wanted is stopped, and leaves nothing behind."""
 
 import threading
 import time

@@ -1,7 +1,7 @@
-"""Whatever goes wrong in the middle of a run, its results are byte for byte the undisturbed ones.
+"""Faults in the middle of a run do not change a byte of its results.
 
 The short form of `make chaos`, with the toy game and with limits of a few seconds. The clocks of
-the first two hosts are an hour slow and an hour fast all the while.
+the first two hosts are an hour slow and an hour fast.
 """
 
 import pytest
@@ -23,8 +23,8 @@ HOUR_S = 3600
 BOARDS = 480
 BLOWS = 4
 ATTEMPTS = 2
-# Requests to a store take part of a chunk's time, and much of it on a machine with other work. With
-# limits of a second or two an innocent chunk or worker would be taken for a dead one.
+# Requests to a store take part of a chunk's time, and much of it on a loaded machine. With limits
+# of a second or two, a healthy chunk or worker would pass for a dead one.
 CRASHING, ENDLESS = (toy.ToyPuzzle(number=n, behaviour=toy.PLAIN) for n in (3_011, 3_017))
 ENVIRONMENT = {
     "NIGHTGRID_CHAOS_DOUBLE": "toy_game",
@@ -46,7 +46,7 @@ def chaos(toy_in_place_of_pips, tmp_path_factory):
 
 
 def boards(start, count=BOARDS):
-    """Boards of which one is divided, so that the run grows while it is worked."""
+    """Boards of which one is divided, so that the run grows while it is solved."""
     return toy.boards(count, {start + 7: toy.UNSOLVABLE, start + 8: toy.LARGE}, start=start)
 
 

@@ -61,7 +61,7 @@ def outbox(server):
 
 
 def look(outbox):
-    """Look at once, however long ago it last looked."""
+    """Check at once, whenever it last checked."""
     outbox._looked_at = -math.inf
     outbox.look()
 
@@ -148,7 +148,7 @@ def message(run_id, chunk, queue):
 
 
 def test_a_run_publishes_its_demand_while_it_is_driven(cluster, cluster_lake, monkeypatch):
-    # Whatever the lake has learnt from other tests.
+    # Independent of the costs recorded by other tests.
     monkeypatch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MAX_ROWS", 20)
     slow = dict.fromkeys(range(70_000, 70_300, 20), toy.SLOW)
     run_id = plan(cluster_lake, toy.boards(300, slow, start=70_000))
@@ -160,7 +160,7 @@ def test_a_run_publishes_its_demand_while_it_is_driven(cluster, cluster_lake, mo
 
 
 def test_two_lakes_on_one_server_see_nothing_of_one_another(server, tmp_path):
-    """Given one server and default settings, Then all of it is there twice, lake by lake."""
+    """Given one server and default settings, Then every key exists twice, once for each lake."""
     one, client = server
     other = quick_settings(tmp_path, redis_url=one.server_url)
     ref = ChunkRef(run_id=RUN, segment=0, chunk=0)

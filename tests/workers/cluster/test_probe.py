@@ -1,4 +1,4 @@
-"""Probes show progress: a supervisor that goes round, workers that are heard and take work."""
+"""Probes show progress: a running supervisor, and workers with heartbeats that take work."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ from nightgrid.workers.settings import Settings
 
 @pytest.fixture
 def watched(tmp_path, monkeypatch):
-    """A supervisor of processes that all live, and what takes their work away."""
+    """A supervisor of living processes, and a way to make them refuse work."""
     settings = Settings(lake=str(tmp_path / "lake"), var_dir=tmp_path)
     watched = Supervisor(settings, ROLES)
     monkeypatch.setattr(supervisor, "BEAT_SECONDS", 0.0)
@@ -34,7 +34,7 @@ def watched(tmp_path, monkeypatch):
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
-    """What systemd is told, where it listens."""
+    """Messages to systemd's socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(str(tmp_path / "notify"))
         heard.setblocking(False)
@@ -52,7 +52,7 @@ def told(tmp_path, monkeypatch):
 
 
 def test_workers_are_ready_when_all_of_them_are_heard_and_refuse_nothing(tmp_path, watched, told):
-    """Given a worker of another version, Then a rollout that waits for it does not go on."""
+    """Given a worker of another version, Then a rollout that waits for it does not continue."""
     of, heard, refusing = watched
     assert "has not gone round for 30 s" in probe(tmp_path, "live")
     of._beat()

@@ -192,7 +192,7 @@ def test_no_password_shows():
 
 
 def test_two_paths_to_one_lake_have_one_side_folder(tmp_path):
-    """Given a link to a lake, or to the folder that it lies in, Then both find one server."""
+    """Given a link to a lake, or to its parent folder, Then both find one server."""
     (tmp_path / "disk" / "lake").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "disk" / "lake")
     (tmp_path / "other").symlink_to(tmp_path / "disk")

@@ -33,7 +33,7 @@ def roles_of(settings):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_server_answers_before_workers_may_be_started(settings, number):
-    """Given kernels that are being compiled, When a signal comes, Then it is named."""
+    """Given kernels that are being compiled, When a signal arrives, Then it is named."""
     checks = []
 
     def may_work():

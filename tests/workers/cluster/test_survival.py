@@ -39,7 +39,7 @@ AS_A_PROCESS = pytest.mark.long(
 
 
 def slow_boards(count, start, **kinds):
-    """Boards of which a run takes two or three seconds, so that it has a middle."""
+    """Boards whose run takes two or three seconds, so that it can be interrupted."""
     behaviours = dict.fromkeys(range(start, start + count, SLOW_EVERY), toy.SLOW)
     behaviours[start + 5] = toy.UNSOLVABLE
     behaviours[start + 6] = toy.LARGE

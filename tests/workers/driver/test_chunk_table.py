@@ -43,7 +43,7 @@ def segment(number, kind="plan", rows=(1,), origins=(), cost_s=()):
 
 
 ARGUMENTS = {"send": (1.0,), "begin": ("w", 2.0), "read": (Reading(answered=1),)}
-"""What transitions take beside the key of a chunk."""
+"""Arguments of transitions after the key of a chunk."""
 WAY_TO = {
     State.READY: (),
     State.SENT: ("send",),

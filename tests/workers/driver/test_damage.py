@@ -1,4 +1,4 @@
-"""Damaged and foreign files of a run cost time, and never an answer."""
+"""Damaged and foreign files of a run cost time, but never an answer."""
 
 import pytest
 import toy_game as toy
@@ -21,7 +21,7 @@ AS_TRUNCATED = pytest.mark.long(
 
 @pytest.fixture(scope="module")
 def boards(toy_in_place_of_pips):
-    """Boards of which a run has chunks of some kinds: whole, poison, divided."""
+    """Boards whose run has several kinds of chunks: whole, poison, divided."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nightgrid.workers.runs.plan.plan_pass.CHUNK_MIN_S", 0.0005)
         yield toy.boards(8, {3: toy.RAISE, 5: toy.LARGE})
@@ -62,7 +62,7 @@ def interrupted(lake, settings, boards, chunks=7):
 def test_damaged_files_of_an_interrupted_run_change_no_answer(
     lake, settings, boards, undisturbed, kind, names
 ):
-    """Given a run with a part of its chunks done, When files of it come to harm, Then it ends."""
+    """Given a run with some chunks done, When its files are damaged, Then it still ends."""
     run_id = interrupted(lake, settings, boards)
     base = f"runs/run={run_id}/"
     harmed = [p for p in lake.list(base[:-1]) if p.removeprefix(base).startswith(names)]
@@ -73,7 +73,7 @@ def test_damaged_files_of_an_interrupted_run_change_no_answer(
     assert finish(lake, settings, run_id) == undisturbed
     aside = {path.removeprefix("damaged/") for path in lake.list("damaged")}
     assert aside <= set(harmed)
-    if kind != "flip":  # A bit of what no reader of rows looks at changes none of them.
+    if kind != "flip":  # A bit that no reader of rows uses changes none of them.
         assert aside == (set(harmed) if names == ("parts",) and kind != "unlink" else set())
 
 
@@ -81,7 +81,7 @@ def test_damaged_files_of_an_interrupted_run_change_no_answer(
 def test_damaged_chunk_results_that_were_read_are_noticed_at_the_end(
     lake, settings, boards, undisturbed, kind, monkeypatch
 ):
-    """Given a run whose every chunk was read, When results are harmed, Then they are made again."""
+    """Given a run with all chunks read, When results are damaged, Then they are recomputed."""
     run_id, harmed = plan(lake, boards), []
 
     def finish_harmed(driver, finish=Driver.finish):

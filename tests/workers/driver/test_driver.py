@@ -47,15 +47,15 @@ pytestmark = pytest.mark.usefixtures("toy_in_place_of_pips")
 
 
 class Killed(BaseException):
-    """Stands for the end of the driver's process."""
+    """Simulates the end of the driver's process."""
 
 
 DEAD_PROCESS = f"inline-{socket.gethostname()}-{2**22 + 1}-0"
-"""Names a process of this host that does not run."""
+"""Names a dead process of this host."""
 
 
 class DyingOutbox(InlineOutbox):
-    """Works a number of chunks, then takes its process along."""
+    """Solves a number of chunks, then kills its process."""
 
     def __init__(self, lake, settings, chunks, *, begin=False):
         super().__init__(lake, settings)
@@ -74,7 +74,7 @@ class DyingOutbox(InlineOutbox):
 
 
 class DeafOutbox(InlineOutbox):
-    """Loses the first messages, announces nothing, and works the rest."""
+    """Loses the first messages, announces nothing, and solves the rest."""
 
     def __init__(self, lake, settings, lost):
         super().__init__(lake, settings)
@@ -296,7 +296,7 @@ class StoppedWorkersOutbox(InlineOutbox):
 
 @pytest.mark.parametrize("stops", [("stopped",), ("killed",), ("killed", "stopped")])
 def test_a_run_that_was_stopped_twice_continues_within_a_few_looks(lake, settings, tmp_path, stops):
-    """Given chunks that workers had begun when a run was stopped, Then a resume waits for none."""
+    """Given chunks in progress when a run was stopped, Then a resume waits for none."""
     boards = toy.boards(200)
     run_id = plan(lake, boards)
     begun = open_run(lake, run_id).chunks()[:3]

@@ -1,4 +1,4 @@
-"""A driver waits for a broker or a lake that fails it: at its start, on its way and at its end."""
+"""A driver retries a failing broker or lake: at its start, in between and at its end."""
 
 import threading
 
@@ -35,7 +35,7 @@ class Failing:
 
 
 class Told:
-    """Keeps what outages were reported."""
+    """Records the reported outages."""
 
     def __init__(self):
         self.events = []
@@ -99,7 +99,7 @@ def test_a_driver_that_is_asked_to_stop_waits_no_more():
 
 @pytest.mark.parametrize("call", ["list", "read_bytes", "exists", "read_table", "sweep_staging"])
 def test_a_lake_that_fails_as_a_driver_begins_delays_it(tmp_path, monkeypatch, call):
-    """Given a run that was begun, When a lake fails the driver's first reads, Then it ends."""
+    """Given a started run, When the driver's first reads fail, Then it still ends."""
     settings = quick_settings(tmp_path, poll_seconds=0.01)
     boards = toy.boards(8, {3: toy.RAISE})
     lake = Lake.open(settings.lake)

@@ -1,4 +1,4 @@
-"""What is told of a run on its way: rates that hold still, and ends that nobody is sure of."""
+"""The progress of a run: steady rates, and estimates of the end."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_time_has_a_unit_that_fits(seconds: float, text: str):
 
 
 def test_a_line_of_progress_has_what_is_known():
-    """Given a run on its way, Then its line has jobs, chunks, time, rate, and what went wrong."""
+    """Given a run in progress, Then its line has jobs, chunks, time, rate, and failures."""
     line = "100 of 300 jobs, 10 of 30 chunks, 60.0 s, 200 k states/s"
     quiet = replace(AT, expected_total_s=0.0)
     assert progress_text(quiet) == line

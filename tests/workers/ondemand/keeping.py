@@ -1,4 +1,4 @@
-"""A keeper that works the chunks of its jobs itself."""
+"""A keeper that solves the chunks of its jobs itself."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def inline_keeper(lake: Lake, settings: Settings) -> Keeper:
 
 
 def keep(lake: Lake, settings: Settings, turns: int = 200) -> None:
-    """Let a keeper look after all jobs of a lake until none is left."""
+    """Run a keeper until no job of a lake is left."""
     keeper = inline_keeper(lake, settings)
     while open_jobs(lake).wanted:
         turns -= 1

@@ -1,4 +1,4 @@
-"""The keeper brings every job to its end: a row, or an end without an answer and its reason."""
+"""The keeper ends every job: with a row, or without an answer but with a reason."""
 
 import datetime as dt
 import os
@@ -279,7 +279,7 @@ def test_a_job_whose_messages_are_lost_is_solved(cluster, cluster_lake):
 
 
 def test_what_is_over_its_small_budget_continues_in_the_queue_batch(lake, settings, ask):
-    """Given a small job that comes back divided, Then its parts have the whole budget."""
+    """Given a small job that comes back divided, Then its parts have the full budget."""
     sent = []
 
     class Recording(InlineOutbox):
@@ -307,7 +307,7 @@ def test_a_job_whose_run_is_damaged_is_planned_again(lake, settings, ask, lost):
 
 
 def test_a_permanent_error_ends_a_job_after_another_try(lake, settings, ask, monkeypatch):
-    """Given a run that cannot be worked to its end, Then its job is refused with the reason."""
+    """Given a run that cannot be finished, Then its job is refused with the reason."""
     job, tries = ask(puzzle(5), COUNT), []
 
     def fail(_driver):

@@ -1,4 +1,4 @@
-"""What is wanted of jobs: by whom, within which limits, until when, and how that ends."""
+"""Submissions: their clients, limits and deadlines, and how they end."""
 
 import time
 from pathlib import Path

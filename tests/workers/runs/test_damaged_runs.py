@@ -1,4 +1,4 @@
-"""A run of which a file cannot be read that says what it is: set aside, named and planned again."""
+"""A run with an unreadable file that describes it is set aside, reported and planned again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Dying(InlineOutbox):
 
 @pytest.fixture
 def begun(lake, settings):
-    """The id of a run that was killed when some of its chunks were worked."""
+    """The id of a run that was killed after some of its chunks."""
     run_id = plan_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
     with pytest.raises(KilledError):
         drive(lake, run_id, Dying(lake, settings), settings=settings)
@@ -39,7 +39,7 @@ def begun(lake, settings):
 
 
 def work(lake, settings):
-    """Plan and work the same boards; return the statuses of all that have a row."""
+    """Plan and solve the same boards; return the statuses of all rows."""
     run_id = plan_run(lake, toy.TOY, BOARDS, COUNT, BUDGET)
     if open_run(lake, run_id).job_count:
         drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)

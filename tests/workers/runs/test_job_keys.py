@@ -1,4 +1,4 @@
-"""Jobs by the million: named, told apart and sorted in bounded memory."""
+"""Jobs by the million are named, distinguished and sorted in bounded memory."""
 
 import pyarrow as pa
 import pytest

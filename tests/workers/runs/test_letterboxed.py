@@ -1,4 +1,4 @@
-"""Runs and messages of Letter Boxed: words lie in the lake, values go all the way."""
+"""Runs and messages of Letter Boxed: words come from the lake, values reach results."""
 
 import json
 
@@ -90,7 +90,7 @@ def test_a_dictionary_that_the_lake_lost_is_not_a_fault_of_the_board(tmp_path, a
 
 @pytest.mark.parametrize("ask", ["count", "first", "all"])
 def test_a_dictionary_that_may_not_be_read_is_not_a_fault_of_the_board(tmp_path, ask, monkeypatch):
-    """Given words of another user, When boards are worked, Then none ends as invalid."""
+    """Given words of another user, When boards are solved, Then none ends as invalid."""
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     puzzles = days()

@@ -1,4 +1,4 @@
-"""Runs that list solutions: in ranges and files of bounded size, joined what the game lists."""
+"""Runs that list solutions, in ranges and files of bounded size that join to the game's list."""
 
 import json
 
@@ -169,13 +169,13 @@ def test_a_chunk_that_is_solved_twice_and_a_driver_that_is_killed_leave_each_sol
         raise KilledError
 
     with monkeypatch.context() as patch:
-        # When the files are there and the results are not.
+        # After the files and before the results.
         patch.setattr(finish, "_result_tables", die)
         with pytest.raises(KilledError):
             worked(lake, run_id, small)
     run = open_run(lake, run_id)
     job = lake.read_row_groups(run.chunks()[0].manifest_path, [0]).column("job_id")[0].as_py()
-    # What a killed worker leaves that cut the range in another way, and a file of no range at all.
+    # Files of a killed worker that cut the range in another way, and a foreign one.
     left = [file_path(files_folder(run_id), job, *ranks) for ranks in ((0, 3), (5, 9))]
     for path in left:
         lake.write_table(path, SOLUTIONS.empty_table())

@@ -1,4 +1,4 @@
-"""Runs in an object store: worked while they are planned, by any number of drivers."""
+"""Runs in an object store, solved while they are planned, by any number of drivers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def url(request, tmp_path):
 
 
 def at_once(patch):
-    """Let the first segments that the two drivers add be added at the same moment."""
+    """Make the two drivers add their first segments at the same time."""
     add_segment, barrier = growth.add_segment, threading.Barrier(2, timeout=20.0)
     added = []
 
@@ -68,7 +68,7 @@ def test_two_drivers_work_a_run_while_it_is_planned(url, tmp_path, monkeypatch):
     streamed = []
 
     def stream(*arguments):
-        # The last segments come when a driver has done something.
+        # The last segments come after a driver's first step.
         if len(streamed) == 3:
             assert worked.wait(30.0), "nothing is worked before the run is planned"
         streamed.append(1)

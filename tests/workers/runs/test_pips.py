@@ -1,4 +1,4 @@
-"""Runs of real Pips boards, divided and merged, give what solving them whole gives."""
+"""Runs of real Pips boards, divided and merged, have the results of whole solves."""
 
 from dataclasses import replace
 from functools import partial

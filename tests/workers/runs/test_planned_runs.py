@@ -38,7 +38,7 @@ PIPS_PUZZLES = archive_plug("pips").puzzles()
 
 
 def game(**other):
-    """What a planner needs of a game: its names, and what its boards cost."""
+    """The parts of a game that a planner needs: names, and costs of boards."""
     names = {"name": "pips", "solver_version": "test-1", "rules": "", "lexicon_id": ""}
     return SimpleNamespace(cost_s=cost_s, close_cost_s=lambda *_: None, **names | other)
 
@@ -128,7 +128,7 @@ def test_expensive_jobs_come_first_and_alone_and_cheap_ones_share(
     tmp_path_factory, sizes, worker_count
 ):
     lake = Lake.open(str(tmp_path_factory.mktemp("plan")))
-    # What is divided is no chunk of its own any more: see the tests of dividing.
+    # Divided jobs have no chunk of their own: see the tests of dividing.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan_pass, "DIVIDE_S", math.inf)
         patch.setattr(plan_pass, "IDLE_S", math.inf)
@@ -194,7 +194,7 @@ def test_workers_end_together_though_every_estimate_is_off(costs, worker_count, 
     free_at = np.zeros(worker_count)
     for seconds, _ in sorted(chunks, key=lambda chunk: -chunk[1]):
         free_at[free_at.argmin()] += seconds
-    # Nobody waits at the end for longer than a job or a chunk that was not expected to be small.
+    # At the end nobody waits longer than for a job, or for a chunk of ordinary size.
     idle = free_at.max() - taken.sum() / worker_count
     share = taken.sum() / worker_count / SHARES_PER_WORKER
     assert idle <= max(taken.max(), 4 * share, 8 * CHUNK_MIN_S)
@@ -296,7 +296,7 @@ def small_segments(monkeypatch):
 
 
 def check_whole(lake, run_id, table):
-    """Every puzzle is one job, with a number of its own, of a run that is planned to its end."""
+    """Every puzzle is one numbered job of a completely planned run."""
     run = open_run(lake, run_id)
     rows = pa.concat_tables(manifest_of(lake, run))
     assert run.planned

@@ -1,4 +1,4 @@
-"""Jobs that a run gave up are worked again on request, with a row in each run."""
+"""Jobs that a run gave up are retried on request, with a row in each run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OVER = Outcome(status=Status.OVER_BUDGET, reason_code=ReasonCode.NODES)
 
 @pytest.fixture
 def work(lake, settings):
-    """Plan and work a run of the boards; return it with its statuses."""
+    """Plan and solve a run of the boards; return it with its statuses."""
 
     def work(retry=None, boards=BOARDS, budget=BUDGET):
         run_id = plan_run(lake, toy.TOY, boards, COUNT, budget, retry=retry)
@@ -43,7 +43,7 @@ def work(lake, settings):
 
 @pytest.fixture
 def over_budget(monkeypatch):
-    """Let boards of layers be over budget for good."""
+    """Make boards with layers finally over budget."""
     monkeypatch.setattr(toy.ToyGame, "layered", lambda *_: None)
 
 
@@ -113,7 +113,7 @@ def test_a_retry_that_was_killed_is_resumed_by_the_same_command(
 
 @pytest.fixture
 def end_with(monkeypatch, over_budget):
-    """Let boards that would raise end with a status."""
+    """Make boards that would raise end with a status."""
     solve_batch = toy.ToyGame.solve_batch
     mend(monkeypatch)
 
@@ -158,7 +158,7 @@ def test_a_job_that_another_run_has_answered_is_not_solved_again(
 
 
 def test_the_name_of_a_run_with_a_deleted_folder_is_not_reused(lake, work, over_budget):
-    """Given results that stand under the name of a run, Then no other run writes over them."""
+    """Given results under the name of a run, Then no other run overwrites them."""
     run_id, results = work()[0].run_id, result_rows
     rows = results(lake, run_id)
     assert next_name(lake, run_id, more=False) == run_id

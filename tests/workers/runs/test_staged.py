@@ -1,4 +1,4 @@
-"""States spilled between two stages, and how the next stage is cut from them."""
+"""States spilled between two stages, and cutting the next stage from them."""
 
 from dataclasses import replace
 

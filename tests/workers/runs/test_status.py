@@ -1,4 +1,4 @@
-"""Cancelling: a word in the lake that stops driver and workers, and that can be taken back."""
+"""Cancelling: a file in the lake that stops driver and workers, and can be deleted."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_run_that_is_cancelled_in_progress_stops_and_is_resumed(lake, settings
     assert 3 <= left.chunks_done < left.chunks_done + left.chunks_left
     assert left.cancelled_at is not None
 
-    # Nobody touches it as long as the word stands: neither a driver nor a worker with a message.
+    # While it is cancelled, neither a driver nor a worker with a message continues it.
     assert drive(lake, run_id, executor, seen.append, settings=settings).cancelled
     ref = pending_chunks(lake, open_run(lake, run_id))[0]
     assert solve_chunk(lake, ref, settings, "late") == "stale"
@@ -103,7 +103,7 @@ def test_the_notes_of_a_chunk_are_its_attempts(lake):
 
 
 def test_the_name_of_an_ended_run_is_not_reused(lake, settings):
-    """Given a run at its end, Then what is left goes on under the next name, and that again."""
+    """Given an ended run, Then the rest continues under the next name, repeatedly."""
     run_id = plan(lake, toy.boards(3))
     assert not is_finished(lake, run_id)
     assert next_name(lake, run_id, more=True) == run_id

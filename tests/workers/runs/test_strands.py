@@ -1,4 +1,4 @@
-"""Runs and messages of a word game: rules and words travel, and divided is as good as whole."""
+"""Runs and messages of a word game have its rules and words, and divided jobs equal whole ones."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ def published():
 
 @pytest.fixture(scope="module")
 def words(published, tmp_path_factory):
-    """The words of the boards, and short ones that may be found in them besides."""
+    """The words of the boards, and further short ones found in them."""
     listed = {entry.word for found in published for entry in found.solution.entries}
     listed |= {word[:4] for word in listed} | {word[-4:] for word in listed}
     path = tmp_path_factory.mktemp("words") / "words.txt"
@@ -78,7 +78,7 @@ def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
 
 
 def solved_inline(lake, settings, game, puzzles, ask, budget=None):
-    """Plan a run and work it in this process; return its id and its summary."""
+    """Plan a run and solve it in this process; return its id and its summary."""
     table = puzzles_table(game, puzzles)
     run_id = plan_run(lake, game, table, Ask.parse(ask), budget or Budget())
     return run_id, drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)

@@ -1,4 +1,4 @@
-"""Runs of Tiles: boards go through columns and come back, and a divided search is a whole one."""
+"""Runs of Tiles: boards survive columns, and a divided search equals a whole one."""
 
 import json
 

@@ -31,7 +31,7 @@ def test_rows_come_back_sorted_and_more_than_once(
     with Buckets(SCHEMA, rows) as held:
         for start in range(0, rows, 64):
             held.add(table.slice(start, 64))
-        # What one row group takes stays in memory.
+        # The memory of one row group remains.
         files = [file for folder in folders(tmp_path) for file in folder.iterdir()]
         assert len(files) == (14 if rows > 100 else 0)
         first = pa.concat_tables(held.tables())

@@ -1,4 +1,4 @@
-"""What a planner expects jobs to take."""
+"""A planner's estimates of jobs."""
 
 from benchmarks.instruments.boards import loose_board
 from nightgrid.solvers.algebra import Ask

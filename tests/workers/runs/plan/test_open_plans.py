@@ -1,4 +1,4 @@
-"""A run worked while it is planned: whatever is killed, nothing is planned twice or forgotten."""
+"""A run solved while it is planned: whatever is killed, nothing is planned twice or lost."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def planner_beside(lake):
 
 
 def planned_jobs(lake):
-    """The jobs of the plan: number and puzzle of each, as often as it stands there whole."""
+    """The jobs of the plan: number and puzzle of each whole one, with repetitions."""
     run = open_run(lake, RUN_ID)
     rows = [
         lake.read_row_groups(segment_path(RUN_ID, segment.number), [chunk]).select(
@@ -99,7 +99,7 @@ def planned_jobs(lake):
 
 
 def check_plan(lake):
-    """Every puzzle is one job, with a number of its own from 0 on."""
+    """Every puzzle is one job, numbered from 0."""
     rows = [row for row in planned_jobs(lake) if row["part_path"] in ("", "0")]
     run = open_run(lake, RUN_ID)
     assert run.planned
@@ -139,7 +139,7 @@ def test_planners_at_the_same_run_plan_nothing_twice(lake, monkeypatch, seed):
         if threading.get_ident() not in begun:
             begun.add(threading.get_ident())
             all_begin.wait()
-        # Who writes the next segment changes every few milliseconds.
+        # The writer of the next segment changes every few milliseconds.
         time.sleep(0.002 * ((seed + threading.get_ident() // 64) % 4))
         try:
             return add_plan(*arguments)
