@@ -1,4 +1,4 @@
-"""The Chromium in which tests look at the page and at reports."""
+"""The Chromium for tests of the page and of reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every test may use: a printed seed, and the folder of real published payloads."""
+"""Fixtures of all tests: a printed seed, and the folder of real published payloads."""
 
 from __future__ import annotations
 
@@ -24,22 +24,21 @@ ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_ARCHIVE = ROOT.parent / "shared" / "puzzles"
 
 
-# Millions of objects are made while tests are collected, and stay: each look through them for
-# garbage takes long and finds none.
+# Collecting tests creates millions of lasting objects, which make garbage collection slow.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage from now on, among what tests leave alone."""
+    """Collect garbage from now on, but only of tests."""
     gc.collect()
     gc.freeze()
     gc.enable()
 
 
 def pytest_unconfigure() -> None:
-    """Let the interpreter end as it would: libraries of C++ count what was not given back.
+    """Unfreeze objects before the interpreter exits: C++ libraries count leaks.
 
-    pytest looks for garbage twice after this, among what tests left alone.
+    pytest collects garbage twice after this, but only of tests.
     """
     atexit.register(gc.unfreeze)
     gc.enable()
@@ -49,8 +48,8 @@ def pytest_unconfigure() -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose one seed for hypothesis and for `seed`, so that one number repeats the run.
 
-    No example has a time limit: on a machine that does other work as well, hypothesis takes a late
-    one for a failure and spends most of a minute on making it smaller.
+    No example has a time limit: on a loaded machine, hypothesis would take a late one for a failure
+    and spend most of a minute on shrinking it.
     """
     settings.register_profile("nightgrid", deadline=None, max_examples=drawn(100))
     settings.load_profile("nightgrid")
@@ -66,10 +65,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Let one process run the tests of a file, for its fixtures.
+    """Run the tests of a file in one process, because of its fixtures.
 
-    Those of folders that start servers and workers have time limits: each such folder is one
-    process's with the rooms in it, so that only as many clusters run at a time.
+    Tests that start servers and workers have time limits: each such folder, with its subfolders,
+    belongs to one process, so that few clusters run at a time.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -93,9 +92,9 @@ def archive_folder() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_wait_for_the_disk() -> Iterator[None]:
-    """Let writes of this process end before the disk has them: no test cuts off the power.
+    """Do not wait for the disk in this process: no test cuts the power.
 
-    Programs that tests start do wait, and tests that ask when files are flushed see each call.
+    Programs started by tests do wait, and tests of flushing see each call.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
@@ -104,10 +103,10 @@ def _no_wait_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _a_process_of_its_own() -> Iterator[None]:
-    """Forget after a test what a process remembers until it ends, or the next test finds it.
+    """Clear a process's caches after a test, so that the next one does not find them.
 
-    It may have made the app of a worker, which has stores asked by another process, or left out
-    damaged files, which the next command would name.
+    It may have created the app of a worker, which accesses stores in another process, or skipped
+    damaged files, which the next command would report.
     """
     yield
     if identity := sys.modules.get("nightgrid.archive.lake.identity"):

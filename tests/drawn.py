@@ -1,14 +1,14 @@
-"""How many random cases a test draws: a share of them in `make test`, all in `make test-long`."""
+"""The number of random cases of a test: a share in `make test`, all in `make test-long`."""
 
 from __future__ import annotations
 
 import os
 
 VARIABLE = "TEST_EXAMPLES"
-"""Its value `all` has tests draw everything; `make test-long` sets it."""
+"""`all` makes tests draw everything; set by `make test-long`."""
 SHARE = 4
 FEWEST = 5
-"""A test draws so many at least, where it has as many."""
+"""Least number of cases of a test that has as many."""
 
 
 def drawn(whole: int) -> int:

@@ -1,4 +1,4 @@
-"""A cluster on this machine that is ready before the block of a test begins."""
+"""A cluster on this machine that is ready when the block of a test starts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ from nightgrid.workers.settings import Settings
 def local_cluster(
     settings: Settings, *, roles: Sequence[str] = ROLES
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run what `beginning_cluster` runs, and yield the supervisor once all of it is ready."""
+    """Run `beginning_cluster`, and yield the supervisor once everything is ready."""
     with beginning_cluster(settings, roles=roles) as ready:
         yield ready()

@@ -9,10 +9,10 @@ from typing import Self
 
 
 class LoopbackServer:
-    """Serves from its making on, under `url`, what `answer` writes; closed by `with`."""
+    """Serves at once, under `url`, what `answer` writes; closed by `with`."""
 
     path = ""
-    """What the url has behind host and port."""
+    """The part of the URL after host and port."""
     server_class = ThreadingHTTPServer
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Which tests one process runs one after the other."""
+"""The tests that one process runs in sequence."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ALONE = (
     "tests/workers/driver/",
     "tests/workers/runs/",
 )
-"""Where tests of these folders start no workers or few of them, and take long."""
+"""Slow files in these folders whose tests start few workers or none."""
 
 
 def share_of(nodeid: str) -> str:
-    """Name the tests that one process runs one after the other: those of a file or of a folder."""
+    """Name the group of a test, whose tests one process runs in sequence: a file or a folder."""
     file = nodeid.split("::", maxsplit=1)[0]
     folders = [folder for folder in WAITING_FOLDERS if file.startswith(f"{folder}/")]
     return folders[0] if folders and not file.startswith(ALONE) else file

@@ -1,4 +1,4 @@
-"""What an installed wheel does in a folder full of names that could stand in its way."""
+"""An installed wheel works in a folder full of conflicting names."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new environment with the wheel in it; its dependencies are those of this one."""
+    """A new environment with the wheel, and this one's dependencies."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
     install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python]
     subprocess.run([*install, "--no-deps", "--no-index", "--offline", wheel], check=True)
-    # A path file in a folder that a path file names is not read: the editable installation of
-    # this environment stays out.
+    # Path files are not read recursively, so this environment's editable installation is left out.
     (packages,) = (folder / "lib").glob("python3*/site-packages")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return python
@@ -84,7 +83,7 @@ def test_a_wheel_puts_one_name_into_site_packages(wheel: Path):
 
 
 def test_a_wheel_has_every_file_of_the_floors(wheel: Path):
-    """Given static files, fonts, samples and weights, Then the wheel has them like modules."""
+    """Given static files, fonts, samples and weights, Then the wheel has them too."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git clone")
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *FLOORS]
@@ -97,7 +96,7 @@ def test_a_wheel_has_every_file_of_the_floors(wheel: Path):
 
 
 def test_the_command_shows_the_version_of_the_wheel(wheel: Path, python: Path, trapped: Path):
-    """Given a wheel built from a source distribution, Then both and the command say one version."""
+    """Given a wheel from a source distribution, Then both and the command have one version."""
     version = wheel.name.split("-")[1]
     assert [path.name for path in wheel.parent.glob("*.tar.gz")] == [f"nightgrid-{version}.tar.gz"]
     command = python.parent / "nightgrid"
@@ -126,7 +125,7 @@ def test_solving_by_the_module_and_from_python(python: Path, trapped: Path):
 @pytest.mark.long(short="tests/test_installation.py::test_solving_by_the_module_and_from_python")
 def test_the_demo_with_workers_and_a_night(python: Path, trapped: Path):
     command = python.parent / "nightgrid"
-    # With workers, which import what the traps are called; Prefect's server has tests of its own.
+    # With workers, which import modules named like the traps; Prefect's server is tested elsewhere.
     run(python, trapped, command, "demo", "--no-prefect")
     (trapped / "payloads").mkdir()
     words = ["generate", "--days", "2", "--seed", "7", "--out", "payloads"]
@@ -142,12 +141,12 @@ INSTALLED = {
     "flows,serve,query": ["nightly", "--source", "payloads", "--lake", "night", "--inline"],
     "worker": ["worker", "--help"],
 }
-"""Extras as docs/how-to/install.md has them, each with a command that nothing else would run."""
+"""Extras of docs/how-to/install.md, each with a command that needs it."""
 
 
 @pytest.fixture(scope="module")
 def worked_lake(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with payloads of a day, and a lake that has worked them."""
+    """A folder with payloads of a day, and a lake with their results."""
     folder = tmp_path_factory.mktemp("worked")
     (folder / "payloads").mkdir()
     shutil.copy(SAMPLE, folder / "payloads")
@@ -173,7 +172,7 @@ def test_what_a_wheel_declares_is_all_that_it_needs(
             *(("--default-index", index) if index else ()),
             *("--constraint", ROOT / "constraints.txt", f"nightgrid[{extras}] @ {wheel.as_uri()}"),
         ],
-        # Away from pyproject.toml, which has settings of uv that a user of the wheel has not.
+        # Away from pyproject.toml, whose uv settings a user of the wheel does not have.
         cwd=tmp_path,
         check=True,
     )

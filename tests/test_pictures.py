@@ -1,4 +1,4 @@
-"""Committed pictures are whole, can be made again, and show what the command prints."""
+"""Committed pictures are reproducible, and show the output of commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT = "{http://www.w3.org/2000/svg}text"
 
 
 def printed(text: str) -> str:
-    """Leave out blanks, and how long things took."""
+    """Remove blanks and durations."""
     return "".join(re.sub(r"\d[\d.,]*\s*(ns|µs|ms|s)\b", "TIME", text).split())
 
 

@@ -1,4 +1,4 @@
-"""What holds for the repository as a whole: its files, its words, its packages."""
+"""Checks of the whole repository: its files, its words, its packages."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_shell_scripts_and_the_crontab_parse(tmp_path: Path):
 
 
 def test_the_crontab_runs_with_the_path_of_cron_and_reports_how_a_night_ended(tmp_path: Path):
-    """Given cron's PATH, Then the line finds the program, and tells every code but 0."""
+    """Given cron's PATH, Then the line finds the program, and reports every code but 0."""
     program = tmp_path / "nightgrid"
     program.write_text('#!/bin/sh\necho "$@"\nexit $CODE\n')
     program.chmod(0o755)
@@ -220,9 +220,9 @@ def test_the_crontab_runs_with_the_path_of_cron_and_reports_how_a_night_ended(tm
 
 
 def test_every_decision_has_a_number_a_status_and_a_date():
-    """Given docs/adr, Then each page has a number of its own; make docs writes their index.
+    """Given docs/adr, Then each page has its own number.
 
-    Numbers are given out before pages are written, so that one may be missing for a time.
+    Numbers are assigned before pages are written, so one may be missing for a while.
     """
     pages = sorted((ROOT / "docs/adr").glob("0*.md"))
     numbers = [int(page.name[:4]) for page in pages]

@@ -1,13 +1,13 @@
 """Run commands in forks of one process that has loaded nightgrid and its kernels.
 
-`started` has a process listen, and writes the programs `nightgrid` and `python`, which hand their
-words, their folder, their environment and their three streams over. A fork does what the command
-itself would do, without the seconds that imports take. Signals are passed on to it, and its end by
-a signal is its program's too. Processes that a command starts with `sys.executable` are such forks
-as well: `nightgrid worker` has its supervisor, its Celery workers and its keeper.
+`started` starts a listening process, and writes the programs `nightgrid` and `python`, which hand
+over their arguments, folder, environment and three streams. A fork runs the command without the
+seconds of imports. It receives the program's signals, and if one kills it, the program too.
+Processes that a command starts with `sys.executable` are also forks: `nightgrid worker` has its
+supervisor, its Celery workers and its keeper.
 
-What is read when a module is loaded is read in the process that listens: environments that decide
-it (games that are plugged in, Prefect's server) are given to `started`.
+Modules read their environment in the listening process, so variables that matter then (plugged-in
+games, Prefect's server) are passed to `started`.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ LIBRARIES = (
     "rich.progress",
     "rich.table",
 )
-"""What commands import late, so that those without it are quick."""
+"""Modules that commands import late, to keep other commands quick."""
 PARENT_LOOK_S = 5.0
-"""Tests that were killed take this process with them after so long."""
+"""Time after which this process ends if its tests were killed."""
 REAL = "DOCS_REAL"
-"""Set in a page's environment, nights and counts start workers and Prefect as a reader's do."""
+"""If set, nights and counts start workers and Prefect, as for a reader."""
 CLIENT = """#!{python} -ISE
 import json, os, select, signal, socket, sys
 if os.environ.get({real!r}):
@@ -126,7 +126,7 @@ def serve(path: str, *modules: str) -> None:
     listener.listen()
     print("ready", flush=True)
     parent = os.getppid()
-    # Forks that have ended leave no process behind: others look whether they still live.
+    # Reap ended forks, since other processes check whether they still live.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         while not select.select([listener], [], [], PARENT_LOOK_S)[0]:
@@ -141,13 +141,13 @@ def serve(path: str, *modules: str) -> None:
 
 
 def load(more: tuple[str, ...]) -> None:
-    """Load all that commands need, and `more`, in this process: its forks have it."""
+    """Load everything that commands need, and `more`, for the forks of this process."""
     import nightgrid
     from nightgrid.solvers.registry import GAMES, game
 
     modules = [found.name for found in pkgutil.walk_packages(nightgrid.__path__, "nightgrid.")]
-    # Prefect takes seconds, and nights and counts here go without it. The tasks tell Celery's
-    # signals of themselves, with the settings that are read then.
+    # Prefect takes seconds, and nights and counts here do without it. The tasks connect to Celery's
+    # signals, with the settings at that time.
     late = re.compile(r"__main__|\.flows\.prefect\.|\.workers\.celery_worker\.")
     modules = [name for name in modules if not late.search(name)]
     for name in (*modules, *LIBRARIES, *more):
@@ -171,7 +171,7 @@ def _work(connection: socket.socket) -> None:
     os.chdir(asked["folder"])
     os.environ.clear()
     os.environ.update(asked["environment"])
-    # Streams of the process that listens are no terminal's and hold nothing unwritten.
+    # The streams of the listening process are not a terminal's, and are flushed.
     sys.stdout, sys.stderr, sys.stdin = (os.fdopen(n, m) for n, m in ((1, "w"), (2, "w"), (0, "r")))
     try:
         code = _run(asked["name"], asked["words"])
@@ -209,7 +209,7 @@ def _python(words: list[str]) -> int:
         sys.argv = rest
         # The Celery app reads its settings when it is imported: from this environment.
         if not rest[0].startswith(("nightgrid.service", "nightgrid.flows")):
-            # The names of metrics are registered once a process.
+            # Metric names are registered once a process.
             kept = "nightgrid.workers.metrics"
             for module in [name for name in sys.modules if name.startswith("nightgrid.workers")]:
                 if module != kept:

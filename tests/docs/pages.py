@@ -1,6 +1,6 @@
-"""The fenced blocks of README and docs: which are run, which are not and why, what they print.
+"""The fenced blocks of README and docs: how they are run, or why not, and what they print.
 
-A block's info string says what the test does with it; GitHub shows its first word alone:
+A block's info string tells the test how to run it; GitHub only shows its first word:
 
     ```sh                       run by bash, in the clone's top folder, in the order of the page
     ```sh exit=3                the same; the block's last command ends with this exit code
@@ -53,7 +53,7 @@ class Block:
 
 
 def files_of_a_clone() -> list[str]:
-    """List the files that git tracks, and new ones; without git, those that it would track."""
+    """List the files that git tracks or would track."""
     if (ROOT / ".git").exists() and shutil.which("git"):
         told = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard", "-z"],
@@ -84,7 +84,7 @@ def pages() -> list[str]:
 def blocks_of(page: str, text: str | None = None) -> list[Block]:
     """Read every fenced block of a page that has an info string."""
     text = (ROOT / page).read_text() if text is None else text
-    # What `make docs` writes is the source's own: signatures, and the examples of the help.
+    # `make docs` writes signatures, and the examples of the help.
     text = _WRITTEN.sub(lambda match: "\n" * match[0].count("\n"), text)
     found = []
     for match in _BLOCK.finditer(text):

@@ -1,10 +1,10 @@
 """Every command of README and docs does what its page says, in a clone with nothing else.
 
 A page's blocks are run in their order by bash, in a folder that holds the tracked files and no
-others. `nightgrid` and `python` there are programs that have the command run in a fork of one warm
-process (tests/warm_interpreter.py), nights and counts with --inline --no-prefect, so that all
-pages together take seconds. Workers are started as they are. `DOCS_REAL=1` runs every
-command as a process of its own, with the workers and with the Prefect that a reader would have.
+others. `nightgrid` and `python` there run the command in a fork of one warm process
+(tests/warm_interpreter.py), nights and counts with --inline --no-prefect, so that all pages
+together take seconds. Workers are real. `DOCS_REAL=1` runs every command as its own process, with
+the workers and the Prefect of a reader.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ REASONS = {
     "makes a release",
     "measures for minutes",
 }
-"""Why a block may stand in a page and not be run here."""
+"""Reasons for not running a block."""
 SCRIPT = """
 set -eE
 trap 'echo "@@FAILED $BASH_COMMAND" >&2' ERR
@@ -85,7 +85,7 @@ AS_README = pytest.mark.long(
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy the tracked files, and new ones that are to be."""
+    """Copy the files that git tracks or would track."""
     folder = tmp_path_factory.mktemp("clone")
     for name in files_of_a_clone():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Start the warm process and write `nightgrid` and `python` that have it run commands."""
+    """Start the warm process, and write `nightgrid` and `python`, which run commands in it."""
     with started(tmp_path_factory.mktemp("warm") / "venv") as folder:
         yield folder
 
@@ -116,7 +116,7 @@ def test_every_command_of_a_page_does_what_it_says(
 def run_page(
     blocks: list[Block], clone: Path, programs: Path, folder: Path
 ) -> tuple[dict[int, str], str]:
-    """Run the blocks of one page; return what each printed, and the complaint of a failure."""
+    """Run the blocks of one page; return the output of each, and the error of a failure."""
     here, kept = folder / "here", folder / "kept"
     here.mkdir()
     kept.mkdir()
@@ -170,7 +170,7 @@ def run_page(
 
 
 def differing_outputs(blocks: list[Block], outputs: dict[int, str]) -> list[str]:
-    """List every line of a `text output` block that the block before it has not printed."""
+    """List every line of a `text output` block that the previous block has not printed."""
     missing = []
     printed = ""
     for number, block in enumerate(blocks):
@@ -183,7 +183,7 @@ def differing_outputs(blocks: list[Block], outputs: dict[int, str]) -> list[str]
 
 
 def absent(expected: str, printed: str) -> list[str]:
-    """List the lines of `expected` that do not come in this order in `printed`; … is anything."""
+    """List the lines of `expected` that are not in this order in `printed`; … matches anything."""
     lines = iter(printed.splitlines())
     gone = []
     for line in expected.splitlines():
@@ -214,7 +214,7 @@ def cli() -> dict[str, click.Command]:
 
 
 def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
-    """Describe what is wrong with a command that is not run; "" when nothing is seen to be."""
+    """Describe the fault of a command that is not run; "" for none."""
     words = [w for w in command if not re.fullmatch(r"[A-Z][A-Z_]*=.*", w)]
     if words[:1] == ["sudo"]:
         words = words[1:]
@@ -232,7 +232,7 @@ def wrong_words(command: list[str], cli: dict[str, click.Command]) -> str:
 
 
 def wrong_options(words: list[str], cli: dict[str, click.Command]) -> str:
-    """Parse the words of `nightgrid` as itself does; return its complaint, "" for none."""
+    """Parse the arguments of `nightgrid` as it does; return its error, "" for none."""
     if not words or words[0].startswith("-"):
         return ""
     if words[0] not in cli:

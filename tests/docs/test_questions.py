@@ -1,4 +1,4 @@
-"""The page of five questions: answers of a small lake, and the page against its own answers."""
+"""The page of five questions: the answers of a small lake, and the page's own answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def of_day(game: str, date: dt.date, **given: Any) -> dict[str, Any]:
 
 
 def strands_days(draw: random.Random) -> tuple[Rows, Rows]:
-    """Draw counts and ranks of five months; a board has no cover now and then."""
+    """Draw counts and ranks of five months; some boards have no cover."""
     counts, ranks = [], []
     for day in range(150):
         date = BEGIN + dt.timedelta(days=day)
@@ -49,7 +49,7 @@ def strands_days(draw: random.Random) -> tuple[Rows, Rows]:
 
 
 def letterboxed_days(draw: random.Random) -> tuple[Rows, Rows]:
-    """Draw counts and editions of boards, of which some need three words and some have no par."""
+    """Draw counts and editions of boards; some need three words, and some have no par."""
     counts, editions = [], []
     for day in range(120):
         date = BEGIN + dt.timedelta(days=day)
@@ -69,7 +69,7 @@ def table(rows: Rows, schema: pa.Schema) -> pa.Table:
 
 
 class SmallLake:
-    """A lake of a night of Pips, and of rows that were drawn for the two other games."""
+    """A lake after a night of Pips, with random rows for the two other games."""
 
     def __init__(self, folder: Path, draw: random.Random) -> None:
         self.url = str(folder / "lake")

@@ -1,4 +1,4 @@
-"""A fifth game from one folder: no list elsewhere names it, and everything works with it.
+"""A fifth game from one folder: everything supports it, though no list elsewhere names it.
 
 The folder is a distribution of its own, as an installed one would be: a package and the entry
 points that plug it in. Every process finds it on PYTHONPATH, workers and their children too.
@@ -45,7 +45,7 @@ def at_home(**extra: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Have the interpreter run in forks of a process into which the game is plugged."""
+    """Run the interpreter in forks of a process with the game plugged in."""
     place = tmp_path_factory.mktemp("warm") / "venv"
     with started(place, PYTHONPATH=PATHS, NIGHTGRID_GAMES="coins") as folder:
         yield folder / "bin" / "python"
@@ -120,7 +120,7 @@ def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> 
     (path,) = lake.list("results")
     rows = lake.read_table(path, RESULTS).to_pylist()
     assert {row["game"] for row in rows} == {"coins"}
-    # By hand from the boards as the lake has them.
+    # By hand from the boards in the lake.
     (corpus,) = {name.split("/")[1] for name in lake.list("corpora")}
     boards = [
         row
@@ -138,7 +138,7 @@ def test_celery_workers_count_a_corpus_of_it(tmp_path: Path, nightgrid: Run) -> 
 
 @pytest.fixture
 def worker(tmp_path: Path, nightgrid: Run, python: Path) -> Iterator[None]:
-    # The first look may come before the worker has made it.
+    # The first check may come before the worker has created it.
     (tmp_path / "lake").mkdir()
     with subprocess.Popen(
         [str(python), "-m", "nightgrid.service.cli.app", "worker", "--processes", "1"],

@@ -1,4 +1,4 @@
 """Coins: which coins of a purse make the total?
 
-The smallest whole game: what docs/how-to/add-a-game.md takes as its example.
+The smallest complete game, the example of docs/how-to/add-a-game.md.
 """

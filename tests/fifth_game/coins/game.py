@@ -1,4 +1,4 @@
-"""Coins behind the contract of nightgrid.solvers.algebra: ask, split, solve, merge.
+"""Coins under the contract of nightgrid.solvers.algebra: ask, split, solve, merge.
 
 A part is a list of choices for the first coins: [true, false] takes the first and not the second.
 """
@@ -20,7 +20,7 @@ from .puzzle import Choice, Puzzle
 
 ALL = Ask(kind="all")
 CLOCK_STRIDE = 1024
-"""Nodes between two looks at the clock."""
+"""Nodes between two clock checks."""
 
 
 class CoinsGame(Game[Puzzle, Choice]):
@@ -83,7 +83,7 @@ class CoinsGame(Game[Puzzle, Choice]):
 
 
 class ChoiceStream(SolutionStream[Choice]):
-    """Solutions one by one, each coin taken before it is left; ends where the budget does."""
+    """Solutions one by one, taking each coin before skipping it, until the budget is spent."""
 
     def __init__(
         self, puzzle: Puzzle, coins_max: int, part: list[bool], budget: Budget, limit: int | None,

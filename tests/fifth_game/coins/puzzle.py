@@ -17,7 +17,7 @@ Choice = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Puzzle:
-    """Coins in the order in which they lie, and the total that some of them have to make."""
+    """Coins in order, and the total that some of them have to make."""
 
     coins: tuple[int, ...]
     total: int

@@ -1,4 +1,4 @@
-"""The rule of Coins that can be switched, and its one-line form."""
+"""The switchable rule of Coins, and its one-line form."""
 
 from __future__ import annotations
 

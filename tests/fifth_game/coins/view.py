@@ -1,4 +1,4 @@
-"""How Coins is shown: the purse, and sums."""
+"""The view of Coins: the purse, and sums."""
 
 from __future__ import annotations
 
