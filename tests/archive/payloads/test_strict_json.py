@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightgrid.archive.payloads import strict_json
-from nightgrid.archive.payloads.strict_json import read_members, shown
+from nightgrid.archive.payloads.strict_json import looks_like, read_members, shown
 from nightgrid.solvers.errors import InvalidPuzzleError
 
 JSON = st.recursive(
@@ -97,6 +97,16 @@ def test_a_refused_value_is_named(data: bytes, rule: str, says: str) -> None:
 def test_numbers_within_the_bounds_are_read() -> None:
     data = b'{"a": 12345678901234567890, "d": 1.7e308, "e": 1e-400}'
     assert read_members(data) == {"a": 12345678901234567890, "d": 1.7e308, "e": 0}
+    read = read_members(b'{"a": 3.0, "b": 4503599627370497.0, "c": 2.5, "d": 9007199254740992.0}')
+    assert [type(value) for value in read.values()] == [int, int, float, float]
+
+
+def test_unknown_values_are_described_one_level_deep() -> None:
+    value = {"grid": ["AB", "CD"], "rules": {"name": ["x"]}, "n": 1, "more": 2}
+    assert looks_like(value).startswith(
+        "an object with grid (a list of 2 texts), rules (an object with name)"
+    )
+    assert looks_like([]) == "an empty list"
 
 
 def test_a_text_is_shown_as_far_as_there_is_room_and_with_no_control_characters() -> None:

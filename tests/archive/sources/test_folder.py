@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nightgrid.archive.sources import AnswerKind, folder, open_source
+from nightgrid.archive.sources import AnswerKind, Validators, folder, open_source
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.errors import PermanentError
 from tests.archive.sources.test_sources import BODY, DATE
@@ -87,3 +87,22 @@ def test_a_link_to_nothing_is_a_failure_with_its_name(tmp_path: Path) -> None:
 def test_a_source_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermanentError, match="is not a folder"):
         open_source(str(tmp_path / "nowhere"))
+
+
+def test_a_file_is_settled_when_its_size_is_known_and_its_last_change_is_old(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "2026-01-02.json"
+    path.write_bytes(BODY)
+    source = FolderSource(tmp_path)
+    now = dt.datetime.now(dt.UTC)
+
+    def kind(fetched_at: dt.datetime | None, body_bytes: int) -> AnswerKind:
+        known = Validators(fetched_at=fetched_at, body_bytes=body_bytes)
+        return source.fetch(DATE, known).kind
+
+    later = now + dt.timedelta(hours=1)
+    assert kind(later, len(BODY)) is AnswerKind.UNCHANGED
+    assert kind(later, len(BODY) + 1) is AnswerKind.BODY, "of another size"
+    assert kind(now, len(BODY)) is AnswerKind.BODY, "it may have changed within the clock's tick"
+    assert kind(None, len(BODY)) is AnswerKind.BODY
