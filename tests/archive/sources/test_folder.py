@@ -89,7 +89,7 @@ def test_a_source_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
         open_source(str(tmp_path / "nowhere"))
 
 
-def test_a_file_is_settled_when_its_size_is_known_and_its_last_change_is_old(
+def test_a_file_is_settled_when_its_size_is_known_and_it_is_old(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "2026-01-02.json"
