@@ -22,8 +22,8 @@ from nightgrid.solvers.strands.general.groups import (
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
+from nightgrid.solvers.strands.states.cell_supports import COMPOUND, PLAIN
 from nightgrid.solvers.strands.states.engine import RootChildren
-from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN
 
 ANY = -1
 """Number of words left if any number is allowed."""

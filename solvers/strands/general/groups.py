@@ -12,7 +12,7 @@ from typing import NamedTuple
 from nightgrid.solvers.strands.general.wide_pieces import bits_of
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.sweep.sweep import COMPOUND, PLAIN, SPANNING
+from nightgrid.solvers.strands.states.cell_supports import COMPOUND, PLAIN, SPANNING
 
 LOOK_MAX = 4096
 """A cell with more pieces than this rules out no other pieces."""

@@ -42,9 +42,7 @@ def components_of(paths: WordPaths, lexicon: Lexicon, costs: I32, cost_max: int)
     )
     rows = rows[np.argsort(costs[word[rows]], kind="stable")]
     numbers, word = paths.numbers[rows], word[rows]
-    by = (numbers[:, word_paths.LOW : word_paths.LOW + 1] & 63).astype(np.uint64)
-    masks = paths.masks[rows]
-    masks = (masks << by) | (masks >> (-by & np.uint64(63)))
+    masks = word_paths.on_board(paths.masks[rows], numbers[:, word_paths.LOW, None])
     return Components(
         masks=np.concatenate([masks, spelled_codes(lexicon, word, begun=0)], axis=1),
         fields=np.concatenate([costs[word][:, None], numbers], axis=1).astype(np.int32),

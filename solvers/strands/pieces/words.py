@@ -125,6 +125,12 @@ def spans(sides: Int) -> bool:
     return (sides & (TOP | BOTTOM)) == (TOP | BOTTOM) or (sides & (LEFT | RIGHT)) == (LEFT | RIGHT)
 
 
+def on_board(masks: Any, low: Any) -> Any:
+    """Shift masks that are relative to their lowest cells: cell c becomes bit c % 64."""
+    by = (low & (WINDOW - 1)).astype(np.uint64)
+    return (masks << by) | (masks >> (-by & np.uint64(WINDOW - 1)))
+
+
 def are_spanning(sides: Any) -> Any:
     """Return where in an array two opposite sides are among those touched, as `spans` does."""
     down, right = TOP | BOTTOM, LEFT | RIGHT

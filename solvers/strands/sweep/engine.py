@@ -12,9 +12,10 @@ from nightgrid.solvers.algebra import Budget, count_of
 from nightgrid.solvers.kernel.codes import DONE, FIXED_TABLE_FULL, OUT_OF_NODES
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.pieces.pieces import Found, reordered
+from nightgrid.solvers.strands.pieces.words import on_board
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.strands.states.cell_supports import supports_of
+from nightgrid.solvers.strands.states.cell_supports import COMPOUND, PLAIN, SPANNING, supports_of
 from nightgrid.solvers.strands.states.engine import Engine, RootChildren, State
 from nightgrid.solvers.strands.states.table import EXISTS, NODES_MAX, STATUS
 from nightgrid.solvers.strands.sweep import sweep as sweeps
@@ -37,7 +38,7 @@ class SweepEngine(RootChildren, Engine):
         self.out = np.empty((max(1, int(np.diff(self.sweep.at).max())), 8), np.uint64)
         self.stack = np.empty((puzzle.cell_count + 1, sweeps.FRAME_WORDS), np.uint64)
         self.on_progress: Callable[[int, int], None] | None = None
-        self.root: State = _state(0, 0, 0, False, self.n, sweeps.PLAIN, 0)
+        self.root: State = _state(0, self.sweep.supports.beyond, 0, False, self.n, PLAIN, 0)
         self._root_children = self.children(self.root)
 
     def ends_within(self, nodes: int) -> bool:
@@ -108,8 +109,8 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
     fields[len(words) :, 0] = len(names)
     fields[:, 1] = np.concatenate([words.score, compounds.score])
     off = rules.spangram == "off"
-    fields[: len(words), 3] = np.where(words.spans & (not off), sweeps.SPANNING, sweeps.PLAIN)
-    fields[len(words) :, 3] = sweeps.COMPOUND
+    fields[: len(words), 3] = np.where(words.spans & (not off), SPANNING, PLAIN)
+    fields[len(words) :, 3] = COMPOUND
     by_word = np.argsort(number, kind="stable")
     bounds = np.searchsorted(number[by_word], np.arange(len(names) + 2)).astype(np.int64)
     if not rules.repeats:
@@ -121,13 +122,19 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
     sets = np.concatenate([words.blocks, compounds.blocks])
     block_offsets, places = reordered(starts, order)
     sure = np.bitwise_and.reduceat(sets, starts[:-1]) if len(low) else sets
+    low, cells, fields = low[order], on_board(cells[order], low[order]), fields[order]
+    supports, alive = supports_of(
+        cells, on_board(sure[order], low), low, fields[:, sweeps.SWEEP_KIND],
+        puzzle.cell_count,
+    )  # fmt: skip
     sweep = Sweep(
-        cells=cells[order],
-        fields=fields[order],
+        cells=cells,
+        tried=np.where(alive, cells, ~np.uint64(0)),
+        fields=fields,
         block_offsets=block_offsets,
-        blocks=sets[places],
-        at=np.searchsorted(low[order], np.arange(puzzle.cell_count + 1)).astype(np.int64),
-        low=low[order],
+        blocks=on_board(sets[places], np.repeat(low, np.diff(block_offsets))),
+        at=np.searchsorted(low, np.arange(puzzle.cell_count + 1)).astype(np.int64),
+        low=low,
         word_offsets=bounds,
         word_pieces=place[by_word].astype(np.int64),
         geometry=np.array(
@@ -139,9 +146,6 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
             ],
             np.int64,
         ),
-        supports=supports_of(low, cells, sure, puzzle.cell_count),
-        words=supports_of(
-            low[: len(words)], cells[: len(words)], sure[: len(words)], puzzle.cell_count
-        ),
+        supports=supports,
     )
     return sweep, order

@@ -1,8 +1,9 @@
 """Cover a board cell by cell, row by row: any number of words, boards of any length.
 
 The first free cell is always covered next, so all cells before it are covered, and a window of 64
-cells from it on determines the rest; a state is that window, the closed blocks, and what the rules
-require. Boards of any number of rows work, as long as no word reaches beyond the window.
+cells from it on, cell c as bit c % 64, determines the rest; a state is that window, the closed
+blocks, and what the rules require. Boards of any number of rows work, as long as no word reaches
+beyond the window.
 """
 
 from __future__ import annotations
@@ -25,13 +26,21 @@ from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.strands.states import blocks
 from nightgrid.solvers.strands.states import table as tables
 from nightgrid.solvers.strands.states.blocks import Pool
-from nightgrid.solvers.strands.states.cell_supports import WINDOW, Supports, has_lost_cell
+from nightgrid.solvers.strands.states.cell_supports import (
+    COMPOUND,
+    PLAIN,
+    SPANNING,
+    WINDOW,
+    Supports,
+    has_lost_cell,
+    rotate_left,
+    rotate_right,
+    within,
+)
 from nightgrid.solvers.strands.states.table import Table
 
 ANY = 255
 """Number of words left if any number is allowed."""
-PLAIN, SPANNING, COMPOUND = range(3)
-"""Kinds of pieces: a word, a word that touches two opposite sides, a compound."""
 REQUIRED, ONE, OFF = range(3)
 RULES = {"required": REQUIRED, "one": ONE, "off": OFF}
 SWEEP_WORD, SWEEP_SCORE, SWEEP_TWIN, SWEEP_KIND = range(4)
@@ -49,9 +58,11 @@ _BAN = np.uint64(32)
 
 
 class Sweep(NamedTuple):
-    """All pieces sorted by lowest cell, with masks relative to it."""
+    """All pieces sorted by lowest cell; their masks have cell c as bit c % 64."""
 
     cells: U64
+    tried: U64
+    """The cells of pieces that may be in a cover; all ones, which never fit, for the others."""
     fields: I64
     """int64[pieces, SWEEP_FIELDS]: number of the word, score, whether the word has other places,
     kind."""
@@ -67,8 +78,6 @@ class Sweep(NamedTuple):
     geometry: I64
     """int64[4]: CELLS_IN_ALL, WIDTH, LEAST, RULE."""
     supports: Supports
-    words: Supports
-    """Those that are not compounds, which may follow one."""
 
 
 class SweepState(NamedTuple):
@@ -77,7 +86,7 @@ class SweepState(NamedTuple):
     first: Int
     """The first free cell."""
     covered: np.uint64
-    """The covered cells of the window of 64 cells from there on."""
+    """The covered cells of the window of 64 cells from there on; those beyond the board are."""
     closed: np.uint64
     """Closed blocks: a mask, or the number of a set of masks."""
     several: bool
@@ -117,23 +126,32 @@ def _state_of(frame: Frame) -> SweepState:
 
 
 @inlined_kernel
-def _open_from(covered: np.uint64, columns: Int) -> np.uint64:
-    # Blocks with both cells of a diagonal free; cells beyond the window are free.
+def _open_from(first: Int, covered: np.uint64, columns: Int) -> np.uint64:
+    # Blocks with both cells of a diagonal free; cells beyond the window do not matter yet.
     c = np.uint64(columns)
     if columns >= WINDOW - 1:
         return _ZERO
-    free = ~covered
-    return (free & (free << (c + _ONE))) | ((free << _ONE) & (free << c))
+    free = rotate_right(~covered, first)
+    return rotate_left((free & (free << (c + _ONE))) | ((free << _ONE) & (free << c)), first)
 
 
 @inlined_kernel
 def _fits_later(p: Int, first: Int, covered: np.uint64, sweep: Sweep) -> bool:
     ahead = sweep.low[p] - first
-    if ahead < 0:
-        return False
-    if ahead >= WINDOW:
-        return True
-    return not (covered & (sweep.cells[p] << np.uint64(ahead)))
+    if ahead < 0 or ahead >= WINDOW:
+        return ahead > 0
+    return not covered & sweep.cells[p] & within(sweep.low[p], first)
+
+
+@inlined_kernel
+def _advanced(first: Int, covered: np.uint64, cell_count: Int) -> tuple[Int, np.uint64]:
+    """Move the window to the first free cell."""
+    after = first + trailing_zeros(rotate_right(~covered, first))
+    # Cells that enter the window are free, unless they are beyond the board.
+    new = min(after, cell_count - WINDOW) - first
+    if new > 0:
+        covered &= ~rotate_left(~_ZERO >> np.uint64(WINDOW - new), first)
+    return after, covered
 
 
 @inner_kernel
@@ -170,49 +188,24 @@ def place(p: Int, state: SweepState, sweep: Sweep, pool: Pool) -> tuple[Int, Swe
         return 1, state
     if ban and blocks.is_banned(sweep.fields[p, SWEEP_WORD], ban, pool):
         return 1, state
+    covered |= cells
+    # In the window before it moves: blocks that it leaves are not open.
+    matter = _open_from(state.first, covered, sweep.geometry[WIDTH])
     code, closed, several = blocks.combine(
         state.closed, state.several, sweep.blocks, sweep.block_offsets[p],
-        sweep.block_offsets[p + 1], _open_from(covered | cells, sweep.geometry[WIDTH]), pool,
+        sweep.block_offsets[p + 1], matter, pool,
     )  # fmt: skip
     if code:
         return (1 if code == -1 else code), state
-    now = covered | cells
-    step = trailing_zeros(~now)
-    first = state.first + step
-    if step >= WINDOW:
-        now = _ZERO
-    else:
-        now >>= np.uint64(step)
-    if several:
-        # The alternatives move along with the window.
-        if step:
-            closed, several, code = _shift_sets(closed, step, pool)
-    elif step >= WINDOW:
-        closed = _ZERO
-    else:
-        closed >>= np.uint64(step)
+    first, now = _advanced(state.first, covered, sweep.geometry[CELLS_IN_ALL])
     now_ban: Int = np.int64(0)
-    if code == 0 and (ban or sweep.fields[p, SWEEP_TWIN]):
+    if ban or sweep.fields[p, SWEEP_TWIN]:
         word = sweep.fields[p, SWEEP_WORD] if sweep.fields[p, SWEEP_TWIN] else np.int64(-1)
         now_ban = _ban_after(ban, word, first, now, sweep, pool)
         if now_ban < 0:
             code = -2
     n = state.n if state.n == ANY else state.n - 1
     return code, SweepState(first, now, closed, several, n, max(flag, kind), now_ban)
-
-
-@inner_kernel
-def _shift_sets(closed: np.uint64, step: Int, pool: Pool) -> tuple[np.uint64, bool, Int]:
-    start, stop = pool.offsets[closed], pool.offsets[closed + _ONE]
-    scratch = pool.scratch
-    count = stop - start
-    for i in range(count):
-        scratch[i] = _ZERO if step >= WINDOW else pool.sets[start + i] >> np.uint64(step)
-    # Blocks before the window were dropped earlier, so distinct sets stay distinct.
-    number = blocks.intern(count, pool)
-    if number < 0:
-        return closed, True, -2
-    return np.uint64(number), True, 0
 
 
 @inlined_kernel
@@ -227,14 +220,17 @@ def _settle(
         if (n == ANY or n == 0) and (rule == OFF or flag != PLAIN):  # noqa: PLR1714
             return True, _ZERO, _ONE, np.int64(0)
         return True, _ZERO, _ZERO, np.int64(tables.DEAD)
-    if n != ANY and (n == 0 or cells - first - popcount(covered) < n * sweep.geometry[LEAST]):
+    if n != ANY and (
+        n == 0 or popcount(~covered) + max(0, cells - first - WINDOW) < n * sweep.geometry[LEAST]
+    ):
         return True, _ZERO, _ZERO, np.int64(tables.DEAD)
     sure = _ZERO if state.several else state.closed
-    if flag == COMPOUND:
-        lost = has_lost_cell(first, covered, sure, sweep.words)
-    else:
-        lost = has_lost_cell(first, covered, sure, sweep.supports)
-    if lost:
+    kinds = COMPOUND
+    if flag != PLAIN and sweep.geometry[RULE] == ONE:
+        kinds = PLAIN
+    elif flag == COMPOUND:
+        kinds = SPANNING
+    if has_lost_cell(first, covered, sure, kinds, sweep.supports):
         return True, _ZERO, _ZERO, np.int64(tables.DEAD)
     row = tables.find(covered, state.closed, rest, table)
     if row < 0:
@@ -273,43 +269,39 @@ def sweep_cover(
     `stack`: scratch, uint64[cells + 1, FRAME_WORDS]. If the table's status shows a spent budget,
     the result is meaningless.
     """
-    rest = pack_sweep(state)
-    known, hi, lo, best = _settle(state, rest, sweep, table)
-    if known or tables.spend(table.control, table.clock):
-        return hi, lo, best
-    _enter(state, rest, sweep, stack[0])
-    depth = 0
-    while depth >= 0:
-        frame = stack[depth]
-        covered = frame[F_COVERED]
-        p = np.int64(frame[F_NEXT])
-        stop = sweep.at[np.int64(frame[F_FIRST]) + 1]
-        while p < stop and sweep.cells[p] & covered:
-            p += 1
-        if p == stop:
+    depth = -1
+    while True:
+        rest = pack_sweep(state)
+        known, hi, lo, best = _settle(state, rest, sweep, table)
+        if not known:
+            if tables.spend(table.control, table.clock):
+                return hi, lo, best
+            depth += 1
+            _enter(state, rest, sweep, stack[depth])
+        elif depth >= 0:
+            _credit(hi, lo, best, sweep, table, stack[depth])
+        code: Int = np.int64(1)
+        while code:
+            if depth < 0:
+                return hi, lo, best
+            frame = stack[depth]
+            covered = frame[F_COVERED]
+            p = np.int64(frame[F_NEXT])
+            stop = sweep.at[np.int64(frame[F_FIRST]) + 1]
+            while p < stop and sweep.tried[p] & covered:
+                p += 1
+            frame[F_NEXT] = np.uint64(p + 1)
+            if p < stop:
+                code, state = place(p, _state_of(frame), sweep, pool)
+                if code == -2:
+                    table.control[tables.STATUS] = FIXED_TABLE_FULL
+                    return hi, lo, best
+                continue
             hi, lo, best = frame[F_HI], frame[F_LO], np.int64(frame[F_BEST])
             tables.keep(covered, frame[F_CLOSED], frame[F_REST], hi, lo, best, table)
             depth -= 1
             if depth >= 0:
                 _credit(hi, lo, best, sweep, table, stack[depth])
-            continue
-        frame[F_NEXT] = np.uint64(p + 1)
-        code, state = place(p, _state_of(frame), sweep, pool)
-        if code == 1:
-            continue
-        if code:
-            table.control[tables.STATUS] = FIXED_TABLE_FULL
-            break
-        rest = pack_sweep(state)
-        known, hi, lo, best = _settle(state, rest, sweep, table)
-        if known:
-            _credit(hi, lo, best, sweep, table, frame)
-            continue
-        if tables.spend(table.control, table.clock):
-            break
-        depth += 1
-        _enter(state, rest, sweep, stack[depth])
-    return hi, lo, best
 
 
 @search_kernel

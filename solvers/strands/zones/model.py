@@ -11,21 +11,16 @@ import numpy.typing as npt
 from nightgrid.solvers.kernel.compiling import U64
 from nightgrid.solvers.kernel.hash_table import EMPTY
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, reordered
+from nightgrid.solvers.strands.pieces.words import on_board
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.zones import board as boards
 from nightgrid.solvers.strands.zones.board import Geometry, Spangrams, Words, ZoneBoard
 
 
-def absolute(masks: Any, low: Any) -> U64:
-    """Shift masks that are relative to their lowest cells to their places on the board."""
-    shifted: U64 = masks << low.astype(np.uint64)
-    return shifted
-
-
 def _absolute_blocks(pieces: Pieces) -> U64:
     sizes = np.diff(pieces.block_offsets)
-    return absolute(pieces.blocks, np.repeat(pieces.low, sizes))
+    return on_board(pieces.blocks, np.repeat(pieces.low, sizes))
 
 
 _models: weakref.WeakKeyDictionary[Found, Model] = weakref.WeakKeyDictionary()
@@ -53,7 +48,7 @@ class Model:
         theme = np.arange(len(pieces))
         if rules.spangram == "one":
             theme = theme[~pieces.spans]
-        masks = absolute(pieces.cells, pieces.low)
+        masks = on_board(pieces.cells, pieces.low)
         bits = _bits(masks[theme])
         prices = boards.price_cells(bits, masks[theme], cells)
         self._order(pieces, theme, bits, masks, prices)
@@ -112,7 +107,7 @@ class Model:
         if self.rules.spangram == "off":
             words = words[:0]
         compounds = found.compounds
-        cells = np.concatenate([masks[words], absolute(compounds.cells, compounds.low)])
+        cells = np.concatenate([masks[words], on_board(compounds.cells, compounds.low)])
         sizes = np.concatenate(
             [np.diff(found.words.block_offsets)[words], np.diff(compounds.block_offsets)]
         )

@@ -56,6 +56,16 @@ def test_the_best_keep_to_bytes_and_seconds() -> None:
     )
 
 
+def test_what_is_closed_in_the_first_rows_is_open_64_cells_later() -> None:
+    """Both 2 x 2 blocks are crossed by one word; the window moves past the first in one step."""
+    rows = [*["Z" * 8] * 10]
+    rows[:3] = "ACDEFGHI", "QBONMLKJ", "ZPZZZZZZ"
+    rows[8:] = "RZZZZZZZ", "ZSZZZZZZ"
+    lexicon = compile_lexicon([(word, 500) for word in ("AB", "CDEFGHIJKLMNOPQ", "RS", "Z")])
+    board = Puzzle(board=tuple(rows))
+    assert StrandsGame(LOOSE, lexicon).solve(board, COUNT).count == 1
+
+
 def test_time_that_is_over_is_seen_outside_the_kernel_too() -> None:
     engine = Engine(Budget(seconds=1e-9), exists=True)
     with pytest.raises(BudgetSpentError) as error:
