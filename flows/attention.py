@@ -1,4 +1,4 @@
-"""What of a night or a count needs attention: puzzles without an answer, broken rules."""
+"""Findings of a night or a count that need attention: puzzles without an answer, broken rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUARANTINE = "quarantine"
 CONTRADICTION = "contradiction"
 """Kind of an answer that differs from that of another version of the solver."""
 SKIPPED = "skipped"
-"""Kind of a file in a source that is no payload: reported, without changing the exit code."""
+"""Kind of a file in a source that is not a payload: reported, without changing the exit code."""
 MISSING = "missing"
 """Kind of days without a payload between two that have one: reported like SKIPPED."""
 SKIPPED_SHOWN = 3

@@ -1,10 +1,11 @@
 """A lease in the lake: at most one process on any host holds it, and it expires with its holder.
 
-A lease is a row of files `leases/NAME/00000001.json`, each created once; the highest is current.
-Its holder renews it by rewriting `leases/NAME/00000001.beat`. A process that wants the lease
-watches that file by its own clock. While it changes, the holder is alive. Once it has not changed
-for EXPIRY_S, the process creates the next file, which only one process can do. So no clock of one
-host is ever compared with that of another, and only the creation of a file has to be exclusive.
+A lease is a sequence of files `leases/NAME/00000001.json`, each created once; the highest is
+current. Its holder renews it by rewriting `leases/NAME/00000001.beat`. A process that wants the
+lease watches that file by its own clock. While it changes, the holder is alive. Once it has not
+changed for EXPIRY_S, the process creates the next file, which only one process can do. So no clock
+of one host is ever compared with that of another, and only the creation of a file has to be
+exclusive.
 """
 
 from __future__ import annotations

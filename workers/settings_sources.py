@@ -84,7 +84,7 @@ def read_config(path: Path | None, fields: Mapping[str, FieldInfo]) -> dict[str,
         raise PermanentError(f"{path} is not TOML: {error}") from error
     for name in given:
         if name not in fields:
-            raise PermanentError(f"{path}: {name!r:.60} is no setting{_nearest(name, fields)}")
+            raise PermanentError(f"{path}: {name!r:.60} is not a setting{_nearest(name, fields)}")
     for name in _PATHS:
         value = given.get(name)
         if isinstance(value, str) and "://" not in value:
@@ -100,7 +100,7 @@ def check_variables(fields: Collection[str]) -> None:
             continue
         if word.lower() not in fields:
             near = _nearest(word.lower(), fields, PREFIX)
-            raise PermanentError(f"{name:.60} is no setting{near}")
+            raise PermanentError(f"{name:.60} is not a setting{near}")
 
 
 def _nearest(name: str, fields: Collection[str], prefix: str = "") -> str:

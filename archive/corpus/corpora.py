@@ -1,4 +1,4 @@
-"""The corpora of a lake: each slice says in its metadata what its corpus is."""
+"""The corpora of a lake, as described by the metadata of their slices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def corpus_folder(corpus_id: str) -> str:
 
 
 def read_corpus_info(lake: Lake, corpus_id: str) -> CorpusInfo | None:
-    """Read what a corpus is; None if it lacks slices. Raises DamagedFileError for a damaged one.
+    """Read a corpus description; None if it lacks slices. Raises DamagedFileError.
 
     Reads the footers of the slices.
     """

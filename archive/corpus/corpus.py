@@ -63,7 +63,7 @@ class Corpus:
     ids: pa.Array | None = None
     """The ids of the puzzles of `lake`, each once: its files may come and go during a count."""
     is_new: bool = False
-    """Whether the call that opened it has completed it, so that nothing was ever asked about it."""
+    """Whether the call that opened it has completed it, so that it has no answers yet."""
 
     def tables(self) -> Iterator[pa.Table]:
         """Read the puzzles: tables with the schema of the game's puzzles table.
@@ -134,7 +134,7 @@ def open_corpus(
     or a process fails.
     """
     if game is not None:
-        game_plug(game)  # Raises for a game that is none.
+        game_plug(game)  # Raises for an unknown game.
     if spec == LAKE:
         check(game or DEFAULT_GAME)
         return _puzzles_of(lake, game or DEFAULT_GAME)
@@ -144,7 +144,7 @@ def open_corpus(
     is_new = done is None
     if done is None:
         if is_missing(lake.url):
-            # A folder that cannot be made would look like a lake that does not answer.
+            # A folder that cannot be created would look like a lake that does not answer.
             make_folder(lake.url)
         done = _make(lake, inputs, processes, on_rows)
     if not done.rows:

@@ -35,7 +35,7 @@ SAMPLED_PAYLOADS = 16
 """Most files of a folder, and payloads of a file, that are read to detect the game."""
 TABLE = ".parquet"
 COLUMNS_TOLD = 8
-"""Columns that a message names of a file of no known game."""
+"""Most columns that a message names, for a file of no known game."""
 DERIVED = frozenset({"puzzle_id", "game", "size"})
 """Columns of a puzzles table that are derived from the others, whatever a file has there."""
 

@@ -103,7 +103,7 @@ def claims_key(key: str) -> bool:
 
 
 def foreign(data: bytes) -> str:
-    """Describe an input that no game claims; "" for what is no JSON: a reader says where."""
+    """Describe an input that no game claims; "" if it is not JSON, which readers report."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Generator specs such as `pips:n=1000,seed=7`: how they are parsed, and their boards.
+"""Parse generator specs such as `pips:n=1000,seed=7`, and generate their boards.
 
 Board i depends only on the spec's options and on i, so any slice can be generated separately.
 """

@@ -123,7 +123,7 @@ def check_version(schema: pa.Schema, path: str) -> None:
     """
     text = metadata_of(schema, VERSION_KEY)
     if not text.isdigit():
-        raise DamagedFileError(f"{path} is no table of this program: it has no schema version")
+        raise DamagedFileError(f"{path} is not a table of this program: it has no schema version")
     if int(text) > SCHEMA_VERSION:
         raise NewerSchemaError(
             f"{path} has schema version {text}, this program reads up to {SCHEMA_VERSION}: "

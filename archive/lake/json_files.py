@@ -53,7 +53,7 @@ def read_as(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> F
 
 
 def read_hint(lake: Lake, path: str, read: Callable[[dict[str, Any]], Found]) -> Found | None:
-    """Read like `read_as` a file that may be lost and costs only time: None if it is damaged."""
+    """Read a cached file like `read_as`; None if it is damaged."""
     try:
         return read_as(lake, path, read)
     except DamagedFileError:

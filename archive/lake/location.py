@@ -32,7 +32,7 @@ def check_location(url: str, *, writes: bool = True) -> None:
     try:
         trouble = _of_folder(folder_of(url), writes=writes)
     except OSError as error:
-        trouble = f"cannot be looked at ({error.strerror})"
+        trouble = f"cannot be accessed ({error.strerror})"
     if trouble:
         expected = EXPECTED if writes else EXPECTED_TO_READ
         raise PermanentError(f"lake {url!r:.200} {trouble}; {expected}")
@@ -101,7 +101,7 @@ def folder_of(url: str) -> Path:
 
 def _trouble(url: str) -> str:
     if not url.strip() or "\0" in url:
-        return "is no path"
+        return "is not a path"
     slip = lacks_slashes(url)
     if slip is not None:
         return f"lacks // after {slip}:"
@@ -111,7 +111,7 @@ def _trouble(url: str) -> str:
     try:
         parts = urlsplit(url if "://" in url else "")
     except ValueError:
-        return "is no URL"
+        return "is not a URL"
     if scheme != "file":
         if parts.password is not None or parts.username is not None:
             # The message leaves the URL out, because logs keep it.

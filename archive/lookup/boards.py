@@ -99,11 +99,11 @@ def boards_of_dates(lake: Lake, game: str, dates: Collection[dt.date]) -> list[B
 
 
 def check_has_puzzles(lake: Lake, *folders: str) -> None:
-    """Raise PermanentError if there is no lake with puzzles or with one of these folders."""
+    """Raise PermanentError if there is not a lake with puzzles or with one of these folders."""
     if not any(map(lake.exists, ("puzzles", "editions", CORPORA, *folders))):
         hint = "; name one with --lake or NIGHTGRID_LAKE"
         public = "the lake has no puzzles yet"
-        raise NotInLakeError("", lake.url, " is no lake with puzzles", hint=hint, public=public)
+        raise NotInLakeError("", lake.url, " is not a lake with puzzles", hint=hint, public=public)
 
 
 def editions_of(lake: Lake, game: str) -> list[dict[str, Any]]:

@@ -10,14 +10,14 @@ from pathlib import Path
 from nightgrid.solvers.errors import PermanentError
 
 FILE_BYTES_MAX = 128 * 1024**2
-"""Bytes of a file, unpacked if it is packed: eight years of Letter Boxed have a third of it."""
+"""Most bytes of an unpacked file: three times eight years of Letter Boxed."""
 _GZIP = b"\x1f\x8b"
 
 
 def read_file(path: Path) -> bytes:
     """Read a file, unpacked if it is packed with gzip.
 
-    Raises PermanentError for one that is no file, cannot be read or is too large.
+    Raises PermanentError for one that is not a file, unreadable or too large.
     """
     # A pipe or a device could be read forever.
     if path.exists() and not path.is_file():
@@ -32,7 +32,7 @@ def read_file(path: Path) -> bytes:
 
 
 def unpacked(data: bytes, name: str) -> bytes:
-    """Unpack what is packed with gzip. Raises PermanentError if it is damaged or too large."""
+    """Unpack gzip data. Raises PermanentError if it is damaged or too large."""
     if not data.startswith(_GZIP):
         return data
     try:

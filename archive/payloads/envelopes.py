@@ -18,7 +18,7 @@ MAX_TEXT = 256
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 DATE_KEY = "printDate"
 OTHER_DATE_KEY = "date"
-"""Where archives that others keep may have it; anything else under this key is no date."""
+"""Key of the date in other people's archives; other values under this key are ignored."""
 
 
 def fault_of(error: InvalidPuzzleError, level: str | None = None) -> Fault:

@@ -12,15 +12,15 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import game_named
 
 NAMES_MAX = 200_000
-"""Names that are looked at in a folder, with all its sub-folders."""
+"""Most names in a folder, with all its sub-folders."""
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 PAYLOAD_SUFFIXES = (".json", *LINES_SUFFIXES, ".html")
-"""How names of files end that may hold payloads, before the .gz of those that are packed."""
+"""Suffixes of files that may hold payloads, before a .gz."""
 _DATED = re.compile(r"(.*?)(\d{4})([-_]?)(\d\d)\3(\d\d)(.*)", re.DOTALL)
 
 
 class ArchiveFile(NamedTuple):
-    """A file of an archive, and what its name says."""
+    """A file of an archive, with the data in its name."""
 
     path: Path
     name: str

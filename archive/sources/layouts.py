@@ -1,6 +1,6 @@
-"""The payloads of an archive, one after another, however it is laid out; the layout is looked at.
+"""Yield the payloads of an archive in any layout, which is detected.
 
-A file holds one payload, or many, each cut out as its bytes stand: one a line, a list, an object by
+A file holds one payload, or many, each cut out byte by byte: one a line, a list, an object by
 label, or either of these as the value of a key. Sources of nights, corpora, and commands that take
 files all read archives through this module.
 """
@@ -26,9 +26,9 @@ PAYLOAD_BYTES_MAX = 16 * 1024**2
 NO_PUZZLE = "no-puzzle"
 """Rule of an input that no game claims."""
 HEAD = 8
-"""Values of a list that are looked at to tell whether they are payloads."""
+"""Values of a list that are checked to detect payloads."""
 WRAPPERS = 2
-"""Keys within one another that the payloads may lie under."""
+"""Most nested keys above payloads."""
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 _NO_OBJECT = re.compile(rb"^(?:[^\s{]|[ \t]+\S)", re.MULTILINE)
 
@@ -47,10 +47,10 @@ class Item(NamedTuple):
 def items_in(
     data: bytes, name: str, game: str | None = None, date: dt.date | None = None
 ) -> Iterator[Item]:
-    """Yield the payloads of a file; `game` and `date` are those that its name says.
+    """Yield the payloads of a file; `game` and `date` are those in its name.
 
-    What is no archive is one payload. Lines are payloads if each begins an object in its first
-    column; of a file with the suffix of lines, the first one decides.
+    Anything else is one payload. Lines are payloads if each begins an object in its first column;
+    of a file with the suffix of lines, the first one decides.
     """
     are_lines = name.lower().removesuffix(".gz").endswith(LINES_SUFFIXES)
     whole = Item(data, game=game, date=date)
@@ -96,7 +96,7 @@ def _values(data: bytes, at: int, under: Item, depth: int) -> Iterator[Item]:
 def read_item(
     item: Item, name: str, game: str | None = None
 ) -> tuple[str, list[Published | Fault]]:
-    """Read a payload of any game, or of `game`; return its game, "" if nothing tells it.
+    """Read a payload of any game, or of `game`; return its game, "" if unknown.
 
     `name` is what messages call its file. A puzzle for another day than the name of its file, or
     its key, says is a fault.

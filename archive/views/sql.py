@@ -65,7 +65,7 @@ class Bounds:
     memory_bytes: int = MEMORY_BYTES
     """Bytes of DuckDB, and as many of data read from the lake."""
     are_options: bool = True
-    """Whether who asks may raise the limits, with options of a command."""
+    """Whether the caller may raise the limits, with options of a command."""
     _deadline: float = field(init=False)
     _held_bytes: int = field(init=False, default=0)
 

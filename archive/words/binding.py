@@ -53,10 +53,10 @@ def bind_game(
 
 
 def lexicon_for(name: str, *, own_words: bool) -> Lexicon | None:
-    """Return the lexicon of a board that a person gives none for.
+    """Return the lexicon of a board if none is given.
 
-    None if it needs none, as with `own_words`, else the default one of its game: where boards
-    usually bring words, those that such games accept.
+    None if it needs none, as with `own_words`, else the default one of its game: if its boards
+    usually have words, those that such games accept.
     """
     plug = game_plug(name)
     if not plug.words or (plug.own_words and own_words):

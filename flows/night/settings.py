@@ -137,7 +137,7 @@ def night_sources(texts: Sequence[str], game: str | None = None) -> dict[str, st
 
 
 def _games_inside(text: str) -> list[str]:
-    """List the games that the names in an archive tell, else those of its first payloads.
+    """List the games in the names of an archive, else those of its first payloads.
 
     A few files are enough: an archive whose first files are all damaged keeps the default.
     """

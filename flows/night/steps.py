@@ -153,7 +153,7 @@ def plan(
         bound = bound_game(night, game, ask)
         planned.append(plan_ask(night, bound, ask, night.retry))
         if planned[-1].jobs:
-            # What a machine makes once is made before workers begin.
+            # Caches of a machine are filled before workers start.
             bound.open()
     question = planned[0].question
     report = replace(

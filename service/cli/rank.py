@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from nightgrid.workers.driver.progress import Progress
 
 
-OPENING = "still opening what ranks, or starting workers"
+OPENING = "still opening the ranker, or starting workers"
 OPENING_PATIENCE_S = 10.0
-"""What ranks is open sooner where the machine has ranked before, and so are workers."""
+"""On a machine that has ranked before, the ranker and workers are ready sooner."""
 
 
 def rank(
@@ -90,7 +90,7 @@ def _say(report: RankReport) -> None:
         say_table(heads, rows, numbers=heads[1:5])
         if report.fitted_until is not None:
             say(f"The weights were fitted on boards until {report.fitted_until}: only later ones "
-                "judge them.")  # fmt: skip
+                "measure them.")  # fmt: skip
     say()
     say(f"Every board: {report.path}")
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from nightgrid.service.options.reading import ReadItem
 
 SOLUTIONS_SHOWN = 20
-"""Most solutions that are listed of those a search has found."""
+"""Most solutions that are listed."""
 
 
 def solve(

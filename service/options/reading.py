@@ -175,7 +175,7 @@ def _typed(sides: str, files: Sequence[str], levels: Sequence[str], game: str | 
     item: Published | Fault
     texts = tuple(re.split(r"\s*,\s*|\s+", sides.strip()))
     if len(texts) == 1 and len(texts[0]) > 1:
-        # A board of one side has no chain; the answer would be to a question nobody meant.
+        # A board of one side has no chain: probably a typing error.
         detail = f"'{shown(texts[0])}' is one side; expected several, such as TAP,ERD,NIL,YCO"
         return ReadItem(
             source=sides, game=LETTER_BOXED, item=input_fault("shape", detail, "--sides")

@@ -123,7 +123,7 @@ def solution_of(reduced: Reduced[Small, Puzzle], cover: Cover) -> Cover:
         )
         word = "".join(small.puzzle.board[r][c] for r, c in path)
         if word not in small.words:
-            raise PermanentError(f"{entry.word:.40} stands for {word!r}, which is no word")
+            raise PermanentError(f"{entry.word:.40} stands for {word!r}, which is not a word")
         entries.append(Entry(word=word, path=path, components=(word,)))
     entries.sort(key=lambda entry: min(entry.path))
     return Cover(spangram=None, theme_words=tuple(entries), score=0)

@@ -272,7 +272,7 @@ def check_play(puzzle: LetterBoxed, chain: Chain, play: Play) -> None:
     known = set(puzzle.dictionary or ())
     for i, word in enumerate(chain.words):
         if word not in known:
-            raise PermanentError(f"{word:.40} is no word of the dictionary")
+            raise PermanentError(f"{word:.40} is not a word of the dictionary")
         if i and word[0] != chain.words[i - 1][-1]:
             raise PermanentError(f"{word:.40} does not begin where the word before it ended")
     letters = text_of(chain)

@@ -219,7 +219,7 @@ def test_a_program_whose_setting_is_wrong_says_one_sentence(words, tmp_path):
 def test_constants_are_no_settings(folder: Path) -> None:
     assert len(setting_fields()) <= 35
     (folder / "nightgrid.toml").write_text("poll_seconds = 1\n")
-    with pytest.raises(PermanentError, match="'poll_seconds' is no setting"):
+    with pytest.raises(PermanentError, match="'poll_seconds' is not a setting"):
         load_settings()
 
 

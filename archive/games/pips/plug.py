@@ -34,7 +34,7 @@ class PipsArchivePlug(ArchivePlug):
         return key in _MEMBERS
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002 - Pips has no rules to switch
-        """Check that the dominoes lie as the regions want it."""
+        """Check that the dominoes satisfy the regions."""
         from nightgrid.solvers.pips.check import check_solution
 
         try:

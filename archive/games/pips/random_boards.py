@@ -49,7 +49,7 @@ def maker(spec: Generated) -> Make:
         changes["duplicates"] = (
             read_choice("duplicates", said["duplicates"], ("yes", "no")) == "yes"
         )
-    # Boards whose size is said by itself are made like the hard ones, which come in most sizes.
+    # Boards of a given size are made like the hard ones, which have the most sizes.
     mix = said.get("mix", "hard" if "dominoes" in said else PUBLISHED)
     names: list[str] = []
     for name in mix.split("+"):
@@ -74,7 +74,7 @@ def maker(spec: Generated) -> Make:
 
 
 def _check_sizes(spec: Generated, name: str, mix: Mix, changes: Mapping[str, Any]) -> None:
-    """Check the dominoes of a mix against what can be made, in the words of the spec."""
+    """Check the dominoes of a mix against the limits, with messages in terms of the spec."""
     sizes = [count for count, _ in changes.get("dominoes", mix.dominoes)]
     text = f"generator spec {str(spec)!r:.80}: dominoes is "
     if mix.freedom_bits is not None and max(sizes) > DOMINOES_MAX:

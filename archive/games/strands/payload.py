@@ -226,7 +226,7 @@ class _Official:
                 )
             if path and max(abs(r - path[-1][0]), abs(c - path[-1][1])) > 1:
                 raise InvalidPuzzleError(
-                    "path-step", at, f"{list(cell)} is no neighbour of {list(path[-1])}"
+                    "path-step", at, f"{list(cell)} is not a neighbour of {list(path[-1])}"
                 )
             if cell in self._used:
                 raise InvalidPuzzleError(

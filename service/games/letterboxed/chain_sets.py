@@ -24,8 +24,8 @@ def disjoint_set(
 ) -> tuple[Outcome[Chain], int | None]:
     """Find a largest set of chains that share no word; a board without chains is an answer.
 
-    Returns it with the number of chains that it is chosen from, None where that is not known.
-    Raises PermanentError where chains have three words or more.
+    Returns it with the number of chains that it is chosen from, None if unknown. Raises
+    PermanentError if chains have three words or more.
     """
     every = game.solve(puzzle, Ask(kind="all", limit=CHAINS_MAX), None, budget)
     if every.status is not Status.SOLVED:

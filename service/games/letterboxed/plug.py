@@ -66,7 +66,7 @@ class LetterBoxedServicePlug(ServicePlug):
     )
 
     def advice(self, game: Game[Any, Any]) -> str:
-        """Name what was not just used: other rules than these, and other words."""
+        """Suggest rules other than these, and other words."""
         ways = []
         if isinstance(game.bound_rules.chains, int):
             ways.append("--rule words=fewest takes as many words as are needed")

@@ -89,7 +89,7 @@ class StrandsServicePlug(ServicePlug):
     )
 
     def advice(self, game: Game[Any, Any]) -> str:
-        """Name what was not just used: other rules than these, and other words."""
+        """Suggest rules other than these, and other words."""
         if "meant" in game.counts:
             return "rankings know the game's own rules and words; --best takes other ones"
         rules, ways = game.bound_rules, []
@@ -101,7 +101,7 @@ class StrandsServicePlug(ServicePlug):
         if rules.words != "any":
             ways.append("--rule words=any takes any number of theme words")
         ways.append("--lexicon FILE takes words of another list")
-        return f"no cover that these rules allow has words of the list alone; {', '.join(ways)}"
+        return f"no cover that these rules allow has only words of the list; {', '.join(ways)}"
 
     def check_night(self, said: Said) -> None:
         """Reject a number of words."""

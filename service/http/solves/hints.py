@@ -1,4 +1,4 @@
-"""POST /v1/hints: how a board that is being played goes on, by the exact solver of its game."""
+"""POST /v1/hints: continue a board that is being played, by the exact solver of its game."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from nightgrid.workers.settings import Settings
 
 router = APIRouter(tags=["hints"])
 SECONDS, TABLE_BYTES = 2.0, 256 * 1024**2
-"""What one look at a position may spend."""
+"""Budget of one position."""
 MOVES_MAX = 10_000
 BOARDS_MAX, BOARDS_S = 16, 60.0
-"""Boards that a process keeps with the game that they are played by, and for how long."""
+"""Boards that a process caches with their bound game, and their lifetime."""
 State = Literal["open", "solved", "dead", "unknown"]
 STATES: dict[Status, State] = {Status.SOLVED: "open", Status.UNSOLVABLE: "dead"}
 
@@ -40,18 +40,18 @@ class HintBody(BoardBody):
 
 
 class Hint(BaseModel):
-    """What the moves lead to."""
+    """The outcome of the moves."""
 
     state: State = Field(
         description="open: a solution has these moves; solved: they are one; dead: none has them, "
-        "which is proven; unknown: not found out in the time that there is."
+        "which is proven; unknown: the time ran out."
     )
-    moves: list[Any] = Field(description="What is left to play, the next move first.")
+    moves: list[Any] = Field(description="The moves left, the next one first.")
 
 
 @router.post("/hints", summary="Continue a board that is played")
 async def post_hint(body: HintBody, service: Here) -> Hint:
-    """Find moves that lead from those of a player to a solution, or prove that there are none."""
+    """Find moves that lead from a player's moves to a solution, or prove that there are none."""
     sent = body.model_dump_json(exclude_unset=True).encode()
     try:
         return Hint.model_validate(await service.small_boards.call(continue_board, sent))

@@ -38,8 +38,8 @@ def test_a_lake_may_lie_where_it_can_be_made(tmp_path: Path, url: str) -> None:
         ("file://host/lake", "names a host"),
         ("s3:/bucket/lake", "lacks // after s3:"),
         ("gs:bucket", "lacks // after gs:"),
-        (" ", "is no path"),
-        ("s3://[bucket", "is no URL"),
+        (" ", "is not a path"),
+        ("s3://[bucket", "is not a URL"),
         ("file://localhost{}/file", "is a file"),
     ],
 )
@@ -86,7 +86,7 @@ def test_a_folder_that_can_be_read_is_enough_to_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_accessed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PermanentError, match=r"cannot be looked at \(File name too long\)"):
+    with pytest.raises(PermanentError, match=r"cannot be accessed \(File name too long\)"):
         check_location(str(tmp_path / ("x" * 300)))
 
 

@@ -103,7 +103,7 @@ def test_a_folder_without_puzzles_is_not_a_lake(tmp_path):
     lake = Lake.open(str(tmp_path / "nowhere"))
 
     for text in ("pips/2026-01-03", "0" * 32):
-        with pytest.raises(PermanentError, match="is no lake with puzzles"):
+        with pytest.raises(PermanentError, match="is not a lake with puzzles"):
             found(lake, text)
     assert not (tmp_path / "nowhere").exists()
 

@@ -302,7 +302,7 @@ def test_a_board_of_ones_own_without_a_cover_says_which_rules_it_has_to_keep(
         assert code == 2
         told = out.splitlines()[-2:]
         assert told[0].startswith("No solution exists: proven in ")
-        assert told[1].startswith("No cover that these rules allow has words of the list alone; ")
+        assert told[1].startswith("No cover that these rules allow has only words of the list; ")
         assert "--rule spangram=off does without a spangram" in told[1]
     code, out, _ = invoke("solve", board, "--lexicon", words, "--json")
     assert (code, "hint" in json.loads(out)) == (2, False)

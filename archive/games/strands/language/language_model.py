@@ -259,7 +259,7 @@ class TokenTree:
     parents: I64
     """int64[tokens]: the token before each; -1 for first ones."""
     depths: I64
-    """int64[tokens]: how many tokens stand before each."""
+    """int64[tokens]: the number of tokens before each."""
     paths: list[I64]
     """The tokens of each text, by their place in the tree."""
 

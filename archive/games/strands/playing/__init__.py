@@ -1,1 +1,1 @@
-"""Playing boards of Strands: covers are searched again under the answers so far."""
+"""Play boards of Strands: search covers again under the answers so far."""

@@ -198,7 +198,7 @@ def _part_vectors(parts: Sequence[Sequence[str]], meanings: Meanings) -> dict[st
 def _parts_alike(
     parts: Sequence[Sequence[str]], known: dict[str, F32]
 ) -> list[tuple[float, float]]:
-    """Take the likeness of each two words in a row of phrases: mean and least, 0 for one word."""
+    """Compute the likeness of neighbouring words of phrases: mean and least, 0 for one word."""
     rows = []
     for words in parts:
         pairs = [float(known[a] @ known[b]) for a, b in pairwise(words)]
@@ -222,7 +222,7 @@ def _three(values: Any) -> list[Any]:
 
 
 def _loneliest(likeness: F32) -> Any:
-    """Take of each word its mean likeness to the others, and of these the least."""
+    """Return the least mean likeness of a word to the others."""
     own = likeness.sum(axis=2) - np.diagonal(likeness, axis1=1, axis2=2)
     return (
         own.min(axis=1) / max(1, likeness.shape[1] - 1) if likeness.shape[1] > 1 else own[:, 0] * 0

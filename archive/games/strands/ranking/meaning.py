@@ -31,7 +31,7 @@ class Meanings:
         self.vocabulary = vectors.vocabulary
 
     def text_of(self, word: int) -> str:
-        """Return a word of the vocabulary in lower case, two in one with a space."""
+        """Return a word of the vocabulary in lower case; a pair gets a space."""
         lexicon, vocabulary = self.vocabulary.lexicon, self.vocabulary
         if vocabulary.kind[word] == Kind.PAIR:
             first, second = int(vocabulary.first[word]), int(vocabulary.second[word])
@@ -43,7 +43,7 @@ class Meanings:
         return self.vectors.embed(texts)
 
     def word_vectors(self, words: npt.NDArray[np.int64]) -> F32:
-        """Look up centred vectors of words by index; of words that have no place, zeros."""
+        """Look up centred vectors of words by index; zeros for words without a vector."""
         rows = self.vectors.row_of[words]
         known = rows >= 0
         vectors = np.zeros((len(words), DIMENSIONS), np.float32)

@@ -104,7 +104,7 @@ class MeantGame(Game[Puzzle, Mapping[str, Any]]):
         """
         bound = Rules.parse(rules)
         if bound.normal() != RULES:
-            raise PermanentError("meant(K) knows Strands' own rules; give it no options of rules")
+            raise PermanentError("meant(K) only supports Strands' own rules; give no rules")
         super().__init__(bound)
         self.solver_version = ranker_here()
 

@@ -1,8 +1,8 @@
 """How likely a language model finds the spangram after the clue, and the theme words after both.
 
-Likeness of words one by one misses what they say together. A language model that was shown a few
-made-up puzzles reads the clue, then a cover, and tells how much it expected each. Reading takes
-time, so that only the few covers are read that are the likeliest so far.
+Likeness of single words misses their joint meaning. A language model, prompted with a few made-up
+puzzles, reads the clue and then a cover, and returns their probabilities. Reading is slow, so it
+only reads the likeliest covers so far.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from nightgrid.archive.games.strands.ranking.meaning import Meanings
 F64 = npt.NDArray[np.float64]
 
 READ = 8
-"""Covers that are read at most: the likeliest before."""
+"""Most covers that are read, the likeliest so far."""
 NATS_BEHIND = 8.0
-"""How far behind the likeliest a cover may be that is read."""
+"""Covers further behind the likeliest are not read."""
 SO_FAR = "so_far"
-"""Names the weight of what a cover scored before."""
+"""Name of the weight of a cover's score so far."""
 THEME = ("told_spangram", "told_theme")
 """Log probability, in nats, of the spangram after the clue, and of the theme words after both."""
 SIGNAL = "read by the language model"
@@ -62,7 +62,7 @@ Answer: perfect pairs
 Words: socks, salt, thunder, bow, cheese, lock
 
 Hint:"""
-"""Puzzles that were made up for the model: they show what a hint, an answer and words are."""
+"""Made-up puzzles for the model: they show what a hint, an answer and words are."""
 NO_CLUE = "What is it?"
 
 
@@ -70,11 +70,11 @@ def theme_features(
     scores: F64, words: Sequence[Sequence[int]], spangrams: Sequence[Sequence[str]],
     clue: str | None, meanings: Meanings,
 ) -> F64:  # fmt: skip
-    """List the features THEME of covers, given what each scored so far: float64[covers, THEME].
+    """List the features THEME of covers, given their scores so far: float64[covers, THEME].
 
     `words` are the theme words of each cover by index, `spangrams` the components of each spangram.
-    Features of the covers that are read are against the mean of these; those of others are 0, so
-    that being read favours no cover.
+    Features of read covers are relative to their mean; those of others are 0, so that being read
+    favours no cover.
     """
     rows = np.zeros((len(scores), len(THEME)))
     read = np.argsort(-scores, kind="stable")[:READ]
@@ -93,9 +93,9 @@ def theme_features(
 
 
 def in_order(phrases: Sequence[str], themes: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Order the words of each cover: those first that most covers of its spangram have.
+    """Order the words of each cover: words that most covers of its spangram share come first.
 
-    So covers begin alike as far as they can, and what they share is read once.
+    So covers have long common prefixes, which are read once.
     """
     counts: dict[str, Counter[str]] = {}
     for phrase, theme in zip(phrases, themes, strict=True):

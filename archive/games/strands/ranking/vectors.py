@@ -1,8 +1,8 @@
-"""Vectors of words: embedded when a board first needs them, and kept in one file of this machine.
+"""Vectors of words: embedded when a board first needs them, and cached in a file of this machine.
 
-The file has a place for each word that may be asked for, and holes where none was. A record carries
-a checksum, so that one that was cut off is made again; any number of processes write at once, since
-all write the same into a place. What is common to all words is data next to the weights.
+The file has a place for each word of the vocabulary, empty until it is needed. A record has a
+checksum, so that a truncated one is recomputed; any number of processes write at once, since all
+write the same. The common part of all words is data next to the weights.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ VECTOR_CENTIZIPF = 150
 """Words of at least this frequency have a vector in the file."""
 VECTOR_LETTERS = (3, 17)
 STEP = 512
-"""Words that are embedded and written at once, in about half a second."""
+"""Words that are embedded and written at a time, in about half a second."""
 COMMON_WORDS = 30_000
-"""The commonest words, whose mean and main directions say nothing of a word's meaning."""
+"""The commonest words, whose mean and main directions are independent of meaning."""
 COMMON_DIRECTIONS = 2
 COMMON = Path(__file__).parent / "fitted" / "common-words-1.npz"
 """Mean and directions: `python -m benchmarks.strands_fit.common_words` makes the file, which names
-where it comes from."""
+its source."""
 LEVELS = 127
 """A vector's values are whole numbers from -127 to 127 times its scale."""
 RECORD = np.dtype([("values", np.int8, DIMENSIONS), ("scale", np.float32), ("checksum", np.uint32)])
 KNOWN_MAX = 20_000
-"""Texts whose vectors are kept in memory (31 MB); beyond them all are forgotten."""
+"""Most texts with cached vectors (31 MB); then the cache is cleared."""
 
 
 class Vectors:
-    """Vectors of the words of a vocabulary, and what is common to all of them."""
+    """Vectors of the words of a vocabulary, and their common part."""
 
     def __init__(
         self, model: SentenceModel, vocabulary: Vocabulary, mean: F32, directions: F32
     ) -> None:
-        """Open the file of this machine; make an empty one where there is none."""
+        """Open the file of this machine; create an empty one if there is none."""
         self.model = model
         self.vocabulary = vocabulary
         self.mean = mean
@@ -61,20 +61,20 @@ class Vectors:
         self.directions = directions
         """float32[COMMON_DIRECTIONS, DIMENSIONS]: main directions of their spread."""
         self.words = words_with_vectors(vocabulary)
-        """int64[rows]: the words that have a place, by index, the commonest first."""
+        """int64[rows]: the words with a place, by index, the commonest first."""
         self.row_of = np.full(len(vocabulary.lexicon), -1, np.int64)
-        """int64[words]: the place of each word; -1 for one that has none."""
+        """int64[words]: the place of each word; -1 for none."""
         self.row_of[self.words] = np.arange(len(self.words))
         version = importlib.metadata.version(DISTRIBUTION)
         named = digest(str(VECTORS_VERSION), version, vocabulary.lexicon.lexicon_id)
         self._path: Path | None = cache_base() / "vectors" / f"{named}.records"
         self._records = self._mapped(self._path)
         self._whole = np.zeros(len(self.words), np.bool_)
-        # Vectors of other texts, embedded when they were first asked for.
+        # Vectors of other texts, embedded on demand.
         self._known: dict[str, F32] = {}
 
     def centred(self, vectors: F32) -> F32:
-        """Take out what is common to all words; scale to length 1."""
+        """Remove the common part of all words; scale to length 1."""
         rest = vectors - self.mean
         rest = rest - rest @ self.directions.T @ self.directions
         length = np.linalg.norm(rest, axis=-1, keepdims=True)
@@ -82,7 +82,7 @@ class Vectors:
         return scaled
 
     def embed(self, texts: Sequence[str]) -> F32:
-        """Look texts up, written in lower case with spaces, and embed those that are not known."""
+        """Look up texts, in lower case with spaces, and embed unknown ones."""
         found = [self.vocabulary.lexicon.find(text.upper()) for text in texts]
         rows = np.array([self.row_of[word] if word >= 0 else -1 for word in found], np.int64)
         others = list(dict.fromkeys(t for t, row in zip(texts, rows, strict=True) if row < 0))
@@ -98,7 +98,7 @@ class Vectors:
         return vectors
 
     def of_rows(self, rows: I64) -> F32:
-        """Read the vectors of rows, and make those that are missing: float32[rows, DIMENSIONS]."""
+        """Read the vectors of rows, and embed missing ones: float32[rows, DIMENSIONS]."""
         missing = self._missing(np.unique(rows[~self._whole[rows]]))
         for start in range(0, len(missing), STEP):
             self._make(missing[start : start + STEP])
@@ -108,7 +108,7 @@ class Vectors:
         return vectors
 
     def _missing(self, rows: I64) -> I64:
-        """Return which of the rows hold no whole record."""
+        """Return the rows without a complete record."""
         whole = [_checksum(one) == one["checksum"] for one in self._records[rows]]
         return rows[~np.array(whole, np.bool_)]
 
@@ -133,7 +133,7 @@ class Vectors:
             self._records[rows] = records
 
     def _mapped(self, path: Path) -> npt.NDArray[np.void]:
-        """Map the records of a file, which is made if need be; without one they are in memory."""
+        """Map the records of a file, which is created if missing; if that fails, use memory."""
         size = len(self.words)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,13 +142,13 @@ class Vectors:
             # A plain view of the mapped file: np.memmap is slow to slice.
             return np.asarray(np.memmap(path, RECORD, "r", shape=(size,)))
         except (OSError, ValueError):
-            # A folder that cannot be written, or a vocabulary of no such word.
+            # A folder that cannot be written, or no word with a vector.
             self._path = None
             return np.zeros(size, RECORD)
 
 
 def open_vectors(model: SentenceModel, vocabulary: Vocabulary) -> Vectors:
-    """Open the vectors of a vocabulary, with what is common to all words."""
+    """Open the vectors of a vocabulary, with the common part."""
     with np.load(COMMON, allow_pickle=False) as common:
         return Vectors(model, vocabulary, common["mean"], common["directions"])
 
@@ -166,5 +166,5 @@ def words_with_vectors(vocabulary: Vocabulary) -> I64:
 
 
 def _checksum(record: np.void) -> int:
-    # The bytes before the checksum; those of a hole are 0, and their checksum is not.
+    # The bytes before the checksum; if all are 0, the checksum is not.
     return zlib.crc32(record.tobytes()[: -RECORD["checksum"].itemsize])

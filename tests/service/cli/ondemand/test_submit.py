@@ -196,7 +196,7 @@ def test_a_lake_of_submitted_jobs_alone_is_announced_and_lists_its_results(
     make_lake_id(settings)
     assert invoke("submit", write(PAIR), "--lake", "new")[2] == "", "now there is one"
     code, _, err = invoke("list", "results", "--lake", "new")
-    assert (code, "is no lake with puzzles" in err) == (3, True)
+    assert (code, "is not a lake with puzzles" in err) == (3, True)
     keep(Lake.open(settings.lake), settings)
     code, listed, _ = invoke("list", "results", "--lake", "new", "--json")
     assert code == 0

@@ -74,7 +74,7 @@ def test_a_board_without_covers_says_so(invoke: Invoke, write: Write):
 
 def test_other_rules_and_unknown_numbers_of_words_are_refused(invoke: Invoke, write: Write):
     code, _, err = invoke("solve", write(PUZZLE.to_json()), "--rank", "--rule", "crossing=yes")
-    assert (code, "knows Strands' own rules" in err) == (3, True)
+    assert (code, "only supports Strands' own rules" in err) == (3, True)
     code, _, err = invoke("solve", write(Puzzle(board=PUZZLE.board).to_json()), "--rank")
     assert (code, "known number of theme words" in err) == (3, True)
 
