@@ -82,9 +82,9 @@ def reduce(
     """Turn hard problems into boards.
 
     A board can be solved if and only if the instance can: nae-letterboxed (not-all-equal 3-SAT),
-    matching-letterboxed (3D matching), planar-pips and planar-strands (planar 1-in-3-SAT), sum-pips
-    (subset sum), flow-strands (Flow Free). Exit code: 0 done or solved, 2 unsolvable, 3 bad input,
-    4 over budget.
+    matching-letterboxed (3D matching), planar-pips and planar-strands (planar 1-in-3-SAT, with an
+    embedding), sum-pips (subset sum), flow-strands (Flow Free). Exit code: 0 done or solved,
+    2 unsolvable, 3 bad input, 4 over budget.
     """
     from nightgrid.solvers.reductions import catalogue
 

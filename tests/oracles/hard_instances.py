@@ -8,9 +8,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reductions.problems.choices import SubsetSum, ThreeDMatching
 from nightgrid.solvers.reductions.problems.flow_free import Cell, FlowFree, Flows
 from nightgrid.solvers.reductions.problems.formula import Formula
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula
 
 
 def all_formulas(variables: int, clauses: int) -> Iterator[Formula]:
@@ -27,6 +29,20 @@ def all_formulas(variables: int, clauses: int) -> Iterator[Formula]:
         for names in renamings:
             seen.add(tuple(sorted(tuple(sorted(names[v] for v in clause)) for clause in chosen)))
         yield Formula(variables=variables, clauses=chosen)
+
+
+def planar_formulas(*sizes: tuple[int, int]) -> Iterator[PlanarFormula]:
+    """List every formula of those sizes that can be embedded, once, by trying all embeddings."""
+    for variables, clauses in sizes:
+        for formula in all_formulas(variables, clauses):
+            orders = itertools.permutations(range(variables))
+            sides = list(itertools.product((True, False), repeat=clauses))
+            for order, above in itertools.product(orders, sides):
+                try:
+                    yield PlanarFormula(formula=formula, order=order, above=above)
+                except PermanentError:
+                    continue
+                break
 
 
 def subsets(instance: SubsetSum) -> Iterator[tuple[int, ...]]:

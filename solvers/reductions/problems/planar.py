@@ -9,8 +9,6 @@ from functools import cached_property
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reductions.problems.formula import Clause, Demand, Formula, planted_values
 
-EMBEDDING_NODES = 200_000
-"""Partial orders of variables that the search for an embedding tries before it gives up."""
 DRAWINGS = 100
 """Random drawings that are tried for one with room for the requested number of clauses."""
 
@@ -99,91 +97,6 @@ def crosses(one: Clause, other: Clause) -> bool:
     """Return whether two clauses cannot be drawn on one side of the line."""
     apart = one[2] <= other[0] or other[2] <= one[0]
     return not (apart or lies_within(one, other) or lies_within(other, one))
-
-
-def embed(formula: Formula, nodes: int = EMBEDDING_NODES) -> PlanarFormula:
-    """Find a rectilinear embedding of a formula.
-
-    Exact: variables are placed on the line one after the other, at every position; complete clauses
-    that cross must be on different sides, which leaves a two-colouring of a graph. Raises
-    PermanentError if there is none, and if `nodes` orders were tried without finding one.
-    """
-    sequence = _most_connected_first(formula)
-    left = nodes
-    line: list[int] = []
-
-    def extend(depth: int) -> dict[int, bool] | None:
-        nonlocal left
-        if left <= 0:
-            return None
-        left -= 1
-        place = {variable: i for i, variable in enumerate(line)}
-        sides = _two_sides(formula, place)
-        if sides is None or depth == len(sequence):
-            return sides
-        # A line read from right to left is the same line, so the second variable goes to the right.
-        for i in range(1 if depth == 1 else 0, len(line) + 1):
-            line.insert(i, sequence[depth])
-            found = extend(depth + 1)
-            if found is not None:
-                return found
-            line.pop(i)
-        return None
-
-    found = extend(0)
-    if found is None:
-        raise PermanentError(
-            f"no rectilinear embedding was found among {nodes:,} orders of variables"
-            if left <= 0
-            else "the formula has no rectilinear embedding: in every order of its variables"
-            " clauses cross on both sides of the line"
-        )
-    above = tuple(found[i] for i in range(len(formula.clauses)))
-    return PlanarFormula(formula=formula, order=tuple(line), above=above)
-
-
-def _most_connected_first(formula: Formula) -> list[int]:
-    """Order variables so that clauses are complete early."""
-    rest = set(range(formula.variables))
-    chosen: list[int] = []
-    weight = [0.0] * formula.variables
-    degree = formula.occurrences
-    while rest:
-        best = max(rest, key=lambda v: (weight[v], degree[v], -v))
-        rest.remove(best)
-        chosen.append(best)
-        for clause in formula.clauses:
-            if best in clause:
-                share = 10.0 if len(rest.intersection(clause)) == 1 else 1.0
-                for variable in clause:
-                    weight[variable] += share
-    return chosen
-
-
-def _two_sides(formula: Formula, place: dict[int, int]) -> dict[int, bool] | None:
-    """Put every complete clause above or below the line, so that none cross; None if impossible."""
-    spans = {
-        i: span_of(clause, place)
-        for i, clause in enumerate(formula.clauses)
-        if all(variable in place for variable in clause)
-    }
-    side: dict[int, bool] = {}
-    for start in spans:
-        if start in side:
-            continue
-        side[start] = True
-        waiting = [start]
-        while waiting:
-            i = waiting.pop()
-            for j, span in spans.items():
-                if i == j or not crosses(spans[i], span):
-                    continue
-                if j not in side:
-                    side[j] = not side[i]
-                    waiting.append(j)
-                elif side[j] == side[i]:
-                    return None
-    return side
 
 
 def random_planar_formula(

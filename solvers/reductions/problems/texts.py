@@ -8,7 +8,7 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.reductions.problems.choices import SubsetSum, ThreeDMatching, Triple
 from nightgrid.solvers.reductions.problems.flow_free import EMPTY, FlowFree, Flows
 from nightgrid.solvers.reductions.problems.formula import Assignment, Clause, Formula
-from nightgrid.solvers.reductions.problems.planar import PlanarFormula, embed
+from nightgrid.solvers.reductions.problems.planar import PlanarFormula
 
 DIGITS_MAX = 18
 ORDER, SIDES = "order", "sides"
@@ -45,9 +45,9 @@ def read_formula(text: str) -> Formula:
 
 
 def read_planar(text: str) -> PlanarFormula:
-    """Parse a formula with the embedding in its comments; without one, search for one.
+    """Parse a formula with the embedding in its comments.
 
-    Raises PermanentError as `read_formula` and `embed` do, and for an invalid embedding.
+    Raises PermanentError as `read_formula` does, and for a missing or invalid embedding.
     """
     formula = read_formula(text)
     order: tuple[int, ...] | None = None
@@ -59,10 +59,10 @@ def read_planar(text: str) -> PlanarFormula:
             if not set(words[2:]) <= {ABOVE, BELOW}:
                 raise PermanentError(f"line {number}: expected {ABOVE} or {BELOW} for every clause")
             above = tuple(word == ABOVE for word in words[2:])
-    if order is None and above is None:
-        return embed(formula)
     if order is None or above is None:
-        raise PermanentError("an embedding needs both 'c order ...' and 'c sides ...'")
+        raise PermanentError(
+            "an embedding is missing: expected both 'c order ...' and 'c sides ...'"
+        )
     return PlanarFormula(formula=formula, order=order, above=above)
 
 

@@ -18,7 +18,7 @@ UNSOLVABLE = "c order 1 2 3 4\nc sides + + - -\np cnf 4 4\n1 2 3 0\n1 3 4 0\n1 2
 @pytest.fixture
 def formula(tmp_path: Path) -> str:
     path = tmp_path / "formula.cnf"
-    path.write_text("p cnf 4 2\n1 2 3 0\n2 3 4 0\n")
+    path.write_text("c order 1 2 3 4\nc sides + -\np cnf 4 2\n1 2 3 0\n2 3 4 0\n")
     return str(path)
 
 

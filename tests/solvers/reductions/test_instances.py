@@ -1,4 +1,4 @@
-"""Instances of hard problems: reading, writing, drawing at random, embedding in the plane."""
+"""Instances of hard problems: reading, writing, drawing at random."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from nightgrid.solvers.reductions.problems.formula import (
 )
 from nightgrid.solvers.reductions.problems.letters import distinct_letters
 from nightgrid.solvers.reductions.problems.planar import (
-    PlanarFormula,
     crosses,
-    embed,
     random_planar_formula,
 )
 from nightgrid.solvers.reductions.problems.texts import (
@@ -104,46 +102,10 @@ def test_an_embedding_travels_in_comments_and_is_checked() -> None:
     with pytest.raises(PermanentError, match="clauses 1 and 2 cross"):
         read_planar(crossing)
     assert read_planar(crossing.replace("+ +", "+ -")).above == (True, False)
-    with pytest.raises(PermanentError, match="needs both"):
+    with pytest.raises(PermanentError, match="embedding is missing"):
         read_planar(crossing.replace("c sides + +\n", ""))
     with pytest.raises(PermanentError, match="order does not name every variable"):
         read_planar(crossing.replace("order 1", "order 2"))
-
-
-def has_embedding(formula: Formula) -> bool:
-    """Try every order of the variables and every choice of sides."""
-    for order in itertools.permutations(range(formula.variables)):
-        for above in itertools.product((True, False), repeat=len(formula.clauses)):
-            try:
-                PlanarFormula(formula=formula, order=order, above=above)
-            except PermanentError:
-                continue
-            return True
-    return False
-
-
-def test_the_search_finds_an_embedding_if_and_only_if_there_is_one() -> None:
-    seen = {True: 0, False: 0}
-    for variables, clauses in ((3, 3), (4, 3), (4, 4), (5, 3)):
-        for formula in all_formulas(variables, clauses):
-            found = has_embedding(formula)
-            seen[found] += 1
-            if found:
-                assert embed(formula).formula == formula
-                continue
-            with pytest.raises(PermanentError, match="has no rectilinear embedding"):
-                embed(formula)
-    assert min(seen.values()) > 3
-
-
-def test_formulas_drawn_with_an_embedding_are_embedded_again() -> None:
-    for seed in range(5):
-        embed(random_planar_formula(9, 9, seed).formula)
-
-
-def test_a_search_that_ends_early_says_so() -> None:
-    with pytest.raises(PermanentError, match="no rectilinear embedding was found among 3 orders"):
-        embed(random_planar_formula(9, 9, 1).formula, nodes=3)
 
 
 def test_legs_at_a_variable_do_not_cross() -> None:
