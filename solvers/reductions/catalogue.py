@@ -134,9 +134,7 @@ PLANAR = FORMULA._replace(
 MATCHING = Problem(
     read=texts.read_three_d_matching,
     write=texts.write_three_d_matching,
-    random=lambda size, seed: random_three_d_matching(
-        size, min(3 * size, size**3), seed, planted=True
-    ),
+    random=lambda size, seed: random_three_d_matching(size, min(3 * size, size**3), seed),
     to_json=lambda instance, chosen: [[e + 1 for e in instance.triples[i]] for i in chosen],
     to_text=lambda instance, chosen: "\n".join(
         " ".join(str(e + 1) for e in instance.triples[i]) for i in chosen
@@ -145,7 +143,7 @@ MATCHING = Problem(
 SUM = Problem(
     read=texts.read_subset_sum,
     write=texts.write_subset_sum,
-    random=lambda count, seed: random_subset_sum(count, NUMBER_MOST, seed, planted=True),
+    random=lambda count, seed: random_subset_sum(count, NUMBER_MOST, seed),
     to_json=lambda instance, chosen: [instance.numbers[i] for i in chosen],
     to_text=lambda instance, chosen: (
         f"{' + '.join(str(instance.numbers[i]) for i in chosen) or 0} = {instance.target}"

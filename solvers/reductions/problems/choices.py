@@ -51,17 +51,13 @@ def check_matching(instance: ThreeDMatching, chosen: Sequence[int]) -> None:
             )
 
 
-def random_three_d_matching(size: int, triples: int, seed: int, *, planted: bool) -> ThreeDMatching:
-    """Draw different triples at random; if `planted`, some of them are a matching."""
-    if triples > size**3 or (planted and triples < size):
-        raise PermanentError(
-            f"{triples} triples over sets of {size}; expected {size if planted else 0} to {size**3}"
-        )
+def random_three_d_matching(size: int, triples: int, seed: int) -> ThreeDMatching:
+    """Draw different triples at random, some of which are a matching."""
+    if not size <= triples <= size**3:
+        raise PermanentError(f"{triples} triples over sets of {size}; expected {size} to {size**3}")
     draw = random.Random(seed)
-    chosen: set[Triple] = set()
-    if planted:
-        second, third = draw.sample(range(size), size), draw.sample(range(size), size)
-        chosen = set(zip(range(size), second, third, strict=True))
+    second, third = draw.sample(range(size), size), draw.sample(range(size), size)
+    chosen: set[Triple] = set(zip(range(size), second, third, strict=True))
     while len(chosen) < triples:
         chosen.add((draw.randrange(size), draw.randrange(size), draw.randrange(size)))
     return ThreeDMatching(size=size, triples=tuple(chosen))
@@ -96,16 +92,11 @@ def check_subset(instance: SubsetSum, chosen: Sequence[int]) -> None:
         raise PermanentError(f"the numbers add up to {total}; expected {instance.target}")
 
 
-def random_subset_sum(count: int, most: int, seed: int, *, planted: bool) -> SubsetSum:
-    """Draw numbers from 1 to `most`; the target is the sum of some of them if `planted`, else a
-    number that may be one.
-    """
+def random_subset_sum(count: int, most: int, seed: int) -> SubsetSum:
+    """Draw numbers from 1 to `most`; the target is the sum of some of them."""
     if count < 1 or most < 1:
         raise PermanentError(f"{count} numbers up to {most}; expected at least 1 of each")
     draw = random.Random(seed)
     numbers = tuple(draw.randint(1, most) for _ in range(count))
-    if planted:
-        target = sum(number for number in numbers if draw.random() < 0.5)
-    else:
-        target = draw.randint(0, sum(numbers))
+    target = sum(number for number in numbers if draw.random() < 0.5)
     return SubsetSum(numbers=numbers, target=target)

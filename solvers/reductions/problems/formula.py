@@ -107,8 +107,8 @@ def assignments(formula: Formula, demand: Demand) -> Iterator[Assignment]:
     return extend(0)
 
 
-def random_formula(variables: int, clauses: int, seed: int, demand: Demand | None) -> Formula:
-    """Draw clauses at random; with a demand, only those that a planted assignment satisfies."""
+def random_formula(variables: int, clauses: int, seed: int, demand: Demand) -> Formula:
+    """Draw clauses at random, only those that a planted assignment satisfies."""
     if variables < 3:
         raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
     draw = random.Random(seed)
@@ -116,12 +116,12 @@ def random_formula(variables: int, clauses: int, seed: int, demand: Demand | Non
     chosen: list[Clause] = []
     while len(chosen) < clauses:
         a, b, c = sorted(draw.sample(range(variables), 3))
-        if demand is None or demand(planted[a] + planted[b] + planted[c]):
+        if demand(planted[a] + planted[b] + planted[c]):
             chosen.append((a, b, c))
     return Formula(variables=variables, clauses=tuple(chosen))
 
 
-def planted_values(variables: int, draw: random.Random, demand: Demand | None) -> list[bool]:
+def planted_values(variables: int, draw: random.Random, demand: Demand) -> list[bool]:
     """Draw an assignment under which satisfied clauses are common.
 
     Of three variables or more, at least one is true and two are false.

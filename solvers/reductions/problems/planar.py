@@ -99,16 +99,13 @@ def crosses(one: Clause, other: Clause) -> bool:
     return not (apart or lies_within(one, other) or lies_within(other, one))
 
 
-def random_planar_formula(
-    variables: int, clauses: int, seed: int, demand: Demand | None = None
-) -> PlanarFormula:
-    """Draw a formula together with its embedding; with a demand, one that can be satisfied.
+def random_planar_formula(variables: int, clauses: int, seed: int, demand: Demand) -> PlanarFormula:
+    """Draw a formula that can be satisfied, together with its embedding.
 
-    On each side of the line neighbouring stretches are joined at random, each join being a clause,
-    until one stretch is left; of these clauses the wanted number is drawn. With a demand, joins
-    that meet it are preferred, and the others do not become clauses. Raises PermanentError if there
-    is no room for that many: at most 2 x (variables - 2), and fewer if a planted assignment has to
-    satisfy them.
+    On each side of the line neighbouring stretches are joined at random, each join being a
+    clause if a planted assignment satisfies it, until one stretch is left; such joins are
+    preferred. Of these clauses the wanted number is drawn. Raises PermanentError where there is no
+    room for that many.
     """
     if variables < 3:
         raise PermanentError(f"{variables} variables; expected at least 3, which a clause has")
@@ -136,7 +133,7 @@ def random_planar_formula(
 
 
 def _random_clauses(
-    variables: int, draw: random.Random, demand: Demand | None
+    variables: int, draw: random.Random, demand: Demand
 ) -> list[tuple[Clause, bool]]:
     """Fill both sides of the line; return the places of every clause and whether it is above."""
     planted = planted_values(variables, draw, demand)
@@ -145,12 +142,10 @@ def _random_clauses(
         ends = list(range(variables))
         while len(ends) > 2:
             joins = list(range(1, len(ends) - 1))
-            if demand is not None:
-                good = [i for i in joins if demand(sum(planted[v] for v in ends[i - 1 : i + 2]))]
-                joins = good or joins
-            i = draw.choice(joins)
+            good = [i for i in joins if demand(sum(planted[v] for v in ends[i - 1 : i + 2]))]
+            i = draw.choice(good or joins)
             clause = (ends[i - 1], ends[i], ends[i + 1])
-            if demand is None or demand(sum(planted[v] for v in clause)):
+            if demand(sum(planted[v] for v in clause)):
                 found.append((clause, above))
             del ends[i]
     return found

@@ -96,7 +96,7 @@ def test_clauses_may_run_over_lines_and_comments_are_skipped() -> None:
 
 
 def test_an_embedding_travels_in_comments_and_is_checked() -> None:
-    instance = random_planar_formula(8, 9, 1)
+    instance = random_planar_formula(11, 9, 1, exactly_one)
     assert read_planar(write_planar(instance)) == instance
     crossing = "c order 1 2 3 4\nc sides + +\np cnf 4 2\n1 2 3 0\n2 3 4 0\n"
     with pytest.raises(PermanentError, match="clauses 1 and 2 cross"):
@@ -111,10 +111,10 @@ def test_an_embedding_travels_in_comments_and_is_checked() -> None:
 def test_legs_at_a_variable_do_not_cross() -> None:
     """Two clauses with a leg at one variable: their legs are ordered by their other legs."""
     for seed in range(20):
-        instance = random_planar_formula(10, 16, seed)
+        instance = random_planar_formula(18, 16, seed, exactly_one)
         for above in (True, False):
             column: dict[tuple[int, int], int] = {}
-            for place in range(10):
+            for place in range(18):
                 for i in instance.legs(place, above=above):
                     column[i, place] = len(column)
             drawn = {

@@ -77,7 +77,7 @@ def test_boards_use_what_the_theorem_allows_and_connect_if_asked() -> None:
 def test_boards_can_be_tiled_in_one_way_only(connected: bool) -> None:
     """Such a board has a cell with one neighbour, and so has the rest without the two."""
     for seed in range(6):
-        instance = random_planar_formula(17, 24, seed)
+        instance = random_planar_formula(26, 24, seed, exactly_one)
         left = set(one_in_three_to_pips.reduce(instance, connected=connected).puzzle.cells)
         waiting = sorted(left)
         while waiting:
@@ -126,7 +126,7 @@ def test_orders_of_dominoes_times_subsets_are_the_solutions_of_a_sum() -> None:
 
 def test_planted_sums_are_found_and_numbers_too_large_for_a_pip_are_refused() -> None:
     for seed in range(3):
-        instance = random_subset_sum(12, 50, seed, planted=True)
+        instance = random_subset_sum(12, 50, seed)
         reduced = subset_sum_to_pips.reduce(instance)
         (solution,) = reduced.bind().solve(reduced.puzzle, Ask(kind="first")).solutions
         subset_sum_to_pips.solution_of(reduced, solution)
