@@ -11,7 +11,7 @@ is none.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -194,41 +194,26 @@ class _Hunt:
         return Fewest(at_least=at_least, walk=walk, reason=reason, statistics=statistics)
 
     def any(self) -> Fewest:
-        if not self.size:
-            return self._result(0, Walk(tiles=(self.fallback,)))
-        if self.too_large:
-            return self._result(self._bound(), None, TOO_LARGE)
-        if not len(self.first):
-            return self._result(0, None)
-        least, nodes, seed = self._bound(), QUICK_NODES_PER_MOVE * (self.most + 2), 0
-        plan = search.RESTART
-        while True:
-            share = _share(seed + 1) * nodes
-            ending, walk = self._try(self.most, share, seed)
-            if ending in (search.FOUND, search.NONE):
-                return self._result(least, walk)
-            if ending != search.RESTART:
-                return self._result(least, None, _spent(ending))
-            seed += 1
-            if seed.bit_count() == 1 and plan != plans.POSSIBLE:
-                plan = self._plan(self.most, QUICK_PLAN_NODES * seed)
-                if plan == plans.IMPOSSIBLE:
-                    return self._result(least, None)
+        # No walk is longer than `most`: the first that is found is one of the shortest allowed.
+        return replace(self._search(self.most, None), at_least=self._bound())
 
     def fewest(self) -> Fewest:
-        if not self.size:
-            return self._result(0, Walk(tiles=(self.fallback,)))
-        least = self._bound()
-        if self.too_large:
-            return self._result(least, self.known, TOO_LARGE)
-        if not len(self.first):
-            return self._result(0, None)
         best = self.known
         if self.mode == search.NEVER:
             existing = self.any()
             if existing.walk is None:
                 return existing
             best = existing.walk
+        return self._search(self._bound(), best)
+
+    def _search(self, least: int, best: Walk | None) -> Fewest:
+        """Find a walk of `least` moves or, if there is none, of as few more as possible."""
+        if not self.size:
+            return self._result(0, Walk(tiles=(self.fallback,)))
+        if self.too_large:
+            return self._result(least, best, TOO_LARGE)
+        if not len(self.first):
+            return self._result(0, None)
         tries, planned, seed, ending = 0, least - 1, 0, search.RESTART
         while ending not in _SPENT:
             most = self.most if best is None else best.moves - 1
