@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
-from nightgrid.solvers.kernel.compiling import I64, U64, Int, search_kernel
-from nightgrid.solvers.kernel.machine import ZERO, is_late, popcount
+from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
+from nightgrid.solvers.kernel.machine import ONE, ZERO, is_late, popcount, trailing_zeros
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
@@ -131,3 +131,68 @@ def short_chains(
                     found += 1
     out[0], out[1], out[2] = words if found > 0 else 0, found, nodes + root.end - root.begin
     return DONE
+
+
+class Within(NamedTuple):
+    """Scratch of `count_chains`: the words within some letters, and how they follow one another."""
+
+    words: I32
+    """int32[letters + 1, words]: row i has the words within the last set whose lowest missing
+    letter is i; the last row has all words."""
+    held: I64
+    """int64[letters + 1]: how many words are in each row."""
+    ways: U64
+    """uint64[2, letters]: sequences by their last letter, for two numbers of words."""
+    lost: U64
+    """uint64[letters]: words that are not within the set, by their first letter."""
+
+
+@search_kernel
+def count_chains(
+    root: FirstWords, step: Step, first: I32, masks: U64, within: Within, out: U64
+) -> None:
+    """Count chains by inclusion and exclusion: add those of n + 1 words to out[n], modulo 2^64.
+
+    Sequences of words that have every letter are those of all words, less those without the letter
+    a, ...: a sum over all sets of missing letters, with signs. Chains have every letter with their
+    last word and not before, so of n + 1 words there are as many as sequences of n + 1 words that
+    have every letter, less those of n words that do, with any word behind: for each set, a sequence
+    within it counts for the words behind it that are not. `first` are the first letters of words.
+    """
+    words, held, ways, lost = within
+    letters = len(held) - 1
+    held[letters] = len(masks)
+    for word in range(len(masks)):
+        words[letters, word] = word
+    for missing in range(1 << letters):
+        row: Int = letters
+        if missing:
+            # Without its lowest letter, this set is the last of its row.
+            row = trailing_zeros(np.uint64(missing))
+            fewer = missing & (missing - 1)
+            source: Int = trailing_zeros(np.uint64(fewer)) if fewer else letters
+            kept = 0
+            for i in range(held[source]):
+                word = words[source, i]
+                words[row, kept] = word
+                kept += masks[word] & (ONE << np.uint64(row)) == ZERO
+            held[row] = kept
+        sign = ONE if popcount(np.uint64(missing)) & 1 == 0 else ~ZERO
+        for letter in range(letters):
+            ways[0, letter] = ZERO
+            lost[letter] = np.uint64(step.begins[letter + 1] - step.begins[letter])
+        for i in range(held[row]):
+            word = words[row, i]
+            lost[first[word]] -= ONE
+            if root.begin <= word < root.end:
+                ways[0, step.last[word]] += ONE
+                out[0] += sign
+        for n in range(1, len(out)):
+            now, then = (n - 1) & 1, n & 1
+            for letter in range(letters):
+                out[n] -= sign * ways[now, letter] * lost[letter]
+                ways[then, letter] = ZERO
+            if n + 1 < len(out):
+                for i in range(held[row]):
+                    word = words[row, i]
+                    ways[then, step.last[word]] += ways[now, first[word]]

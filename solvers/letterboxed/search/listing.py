@@ -60,6 +60,11 @@ class PartSearch:
         words, count, _ = self._short
         if count:
             return words, count
+        counts = None
+        if isinstance(self.chains, int):
+            counts = self.search.count_chains(self.at, self.chains)
+        if counts is not None:
+            return next((n for n, found in enumerate(counts, 1) if found), None), sum(counts)
         return self._count(self._explored) if self._explored else (None, 0)
 
     def _count(self, tables: GrowingGraph) -> tuple[int | None, int]:

@@ -22,6 +22,9 @@ from nightgrid.solvers.reasons import BudgetSpentError
 
 DISTINCT_LETTERS_MAX = 64
 """Most letters of a board whose set of letters left is one 64-bit word."""
+SETS_STEPS_MAX = 1 << 24
+"""Most words that `count_chains` looks at, each once for every set of letters that has it: some
+hundredths of a second."""
 SHORT_ROWS, SHORT_ROWS_MAX = 1 << 10, 1 << 18
 """Rows for chains of one and two words: initially, and at most."""
 
@@ -130,6 +133,39 @@ class Search:
         weights = self.listing_step("fewest-words", words).weights
         # Found in alphabetical order, which a stable sort keeps.
         return words, count, chains[np.argsort(weights[chains].sum(axis=1), kind="stable")]
+
+    def count_chains(self, at: range, most: int) -> list[int] | None:
+        """Count the chains of 1, 2, ... and `most` words by the sets of letters that they lack.
+
+        None where the graph of states is quicker or the only way: for pairs of words, for letters
+        that stand several times, and for too many letters or chains.
+        """
+        model, letters = self.model, len(self.model.alphabet)
+        if self.engine != "distinct" or most < 3 or not self.collectable:
+            return None
+        lacking = np.exp2(letters - np.bitwise_count(self._masks), dtype=np.float64)
+        steps = 2.0**letters + most * float(lacking.sum())
+        if steps > min(SETS_STEPS_MAX, self.nodes_left):
+            return None
+        follow = int(np.diff(model.begins).max())
+        if len(at) * follow ** (most - 1) >= 2**63:
+            return None
+        within = distinct.Within(
+            words=np.empty((letters + 1, len(model)), np.int32),
+            held=np.empty(letters + 1, np.int64),
+            ways=np.empty((2, letters), np.uint64),
+            lost=np.empty(letters, np.uint64),
+        )
+        if within.words.nbytes > self.budget.table_bytes:
+            return None
+        began = time.perf_counter_ns()
+        root = distinct.FirstWords(self.start[0], at.start, at.stop)
+        first = model.letters[model.offsets[:-1]]
+        out = np.zeros(most, np.uint64)
+        distinct.count_chains(root, self._step, first, self._masks, within, out)
+        self.spent(DONE, began, int(steps), 0, within.words.nbytes)
+        counts: list[int] = out.tolist()
+        return counts
 
     def explore(
         self, at: range, chains: Chains, limit: int = graphs.NO_LIMIT

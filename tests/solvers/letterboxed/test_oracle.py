@@ -160,3 +160,6 @@ def test_the_general_engine_agrees_on_distinct_letters(puzzle: Puzzle, chains: C
         listed = said(game.solve(puzzle, Ask.parse("all(50)")))
     assert said(general) == said(by_distinct)
     assert said(game.solve(puzzle, Ask.parse("all(50)"))) == listed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nightgrid.solvers.letterboxed.search.search.SETS_STEPS_MAX", 0)
+        assert said(game.solve(puzzle, COUNT)) == said(by_distinct)
