@@ -104,7 +104,7 @@ def test_the_command_shows_the_version_of_the_wheel(wheel: Path, python: Path, t
     assert "--port" in run(python, trapped, command, "serve", "--help")
 
 
-def test_the_wheel_is_what_is_imported(python: Path, trapped: Path):
+def test_the_wheel_is_imported(python: Path, trapped: Path):
     script = "import nightgrid, nightgrid.workers.settings as s; print(nightgrid.__file__)"
     assert Path(run(python, trapped, "-c", script).strip()).is_relative_to(python.parents[1])
 
@@ -157,7 +157,7 @@ def worked_lake(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.long(reason="it installs every dependency from the package index")
 @pytest.mark.parametrize("extras", INSTALLED)
-def test_what_a_wheel_declares_is_all_that_it_needs(
+def test_a_wheel_declares_all_that_it_needs(
     wheel: Path, worked_lake: Path, tmp_path: Path, extras: str
 ):
     """Given an empty environment, Then the wheel's own dependencies make its commands work."""

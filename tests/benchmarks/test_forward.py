@@ -8,7 +8,7 @@ import pytest
 from benchmarks.strands_fit.forward import TEMPERATURES, Later, chosen, cuts
 
 
-def test_the_518_early_boards_are_cut_where_100_follow():
+def test_the_518_early_boards_are_split_before_the_last_100():
     assert cuts(518) == [(218, 318), (318, 418), (418, 518)]
     assert cuts(5) == [(2, 3), (3, 4), (4, 5)]
 

@@ -79,7 +79,7 @@ LONG_PAGES = {
 }
 """Their commands take seconds each; README runs most of them as well."""
 AS_README = pytest.mark.long(
-    short="tests/docs/test_commands.py::test_every_command_of_a_page_does_what_it_says"
+    short="tests/docs/test_commands.py::test_every_command_of_a_page_works_as_described"
 )
 
 
@@ -105,7 +105,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     "page",
     [pytest.param(page, marks=[AS_README] if page in LONG_PAGES else []) for page in RUN_PAGES],
 )
-def test_every_command_of_a_page_does_what_it_says(
+def test_every_command_of_a_page_works_as_described(
     page: str, clone: Path, programs: Path, tmp_path: Path
 ):
     outputs, complaint = run_page(blocks_of(page), clone, programs, tmp_path)
@@ -275,7 +275,7 @@ def deployed() -> Iterator[tuple[str, str]]:
                 yield one["metadata"]["name"], " ".join(map(shlex.quote, words))
 
 
-def test_what_is_deployed_names_real_options(cli: dict[str, click.Command]):
+def test_deployed_commands_have_real_options(cli: dict[str, click.Command]):
     wrong = {}
     for place, line in deployed():
         for command in commands_of(line.replace("'", "").replace('"', "")):

@@ -112,7 +112,7 @@ def test_the_command_of_the_page_prints_the_answer(
     assert capsys.readouterr().out == answer(nightgrid.Lake(small.url), sql)
 
 
-def test_the_page_and_its_charts_are_what_the_program_makes_of_the_answers() -> None:
+def test_the_page_and_its_charts_are_generated_from_the_answers() -> None:
     text = PAGE.read_text()
     answers = answers_in(text)
     assert all(len(told.splitlines()) > 2 for told in answers.values())

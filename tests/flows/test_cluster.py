@@ -46,7 +46,7 @@ def test_a_night_starts_workers_of_its_own_and_stops_them(on_celery):
 @pytest.mark.long(
     short="tests/flows/test_cluster.py::test_a_night_starts_workers_of_its_own_and_stops_them"
 )
-def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
+def test_a_night_leaves_its_work_to_running_workers(on_celery):
     settings, inline = on_celery
 
     with local_cluster(settings.workers, roles=(SERVER, BATCH)):
@@ -61,7 +61,7 @@ def test_a_night_leaves_its_work_to_workers_that_are_there(on_celery):
 @pytest.mark.long(
     short="tests/flows/test_cluster.py::test_a_night_starts_workers_of_its_own_and_stops_them"
 )
-def test_work_continues_when_the_workers_that_were_there_end(on_celery, monkeypatch):
+def test_work_continues_when_the_running_workers_end(on_celery, monkeypatch):
     settings, inline = on_celery
     first = ExitStack()
     drive = driving.drive
@@ -81,7 +81,7 @@ def test_work_continues_when_the_workers_that_were_there_end(on_celery, monkeypa
     assert supervisor_state(settings.workers) is None
 
 
-def test_workers_that_are_not_needed_after_all_are_not_waited_for(on_celery):
+def test_unneeded_workers_are_not_waited_for(on_celery):
     settings, _ = on_celery
 
     with cluster.OwnWorkers(settings, ["pips"]) as ours:

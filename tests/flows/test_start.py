@@ -104,7 +104,7 @@ def test_a_missing_source_leaves_no_lake(engine: list[str], night: Night, tmp_pa
     assert not lake.exists()
 
 
-def test_of_several_games_a_missing_source_is_reported_first_and_fails_its_game_alone(
+def test_of_several_games_a_missing_source_is_reported_first_and_fails_only_its_game(
     engine: list[str], source: Callable[[int], Path], night: Night, tmp_path: Path
 ):
     settings = night(source(1))
@@ -124,7 +124,7 @@ def test_of_several_games_a_missing_source_is_reported_first_and_fails_its_game_
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_an_idle_night_whose_source_failed_is_a_flow_run_where_a_server_keeps_it(
+def test_an_idle_night_whose_source_failed_is_a_flow_run_on_a_named_server(
     engine: list[str],
     source: Callable[[int], Path],
     night: Night,

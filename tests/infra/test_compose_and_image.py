@@ -36,7 +36,7 @@ def test_compose_fits_its_schema():
     jsonschema.validate(compose(), SCHEMA)
 
 
-def test_one_image_is_built_once_and_kernels_come_before_what_needs_them():
+def test_one_image_is_built_once_and_kernels_come_before_their_users():
     services = compose()["services"]
     assert [name for name, said in services.items() if "build" in said] == ["kernels"]
     for name, said in services.items():
@@ -51,7 +51,7 @@ def test_one_image_is_built_once_and_kernels_come_before_what_needs_them():
     assert set(services["nightly"]["depends_on"]) == {"prefect", "worker"}
 
 
-def test_what_is_copied_is_there_and_is_sent_to_the_builder():
+def test_copied_files_exist_and_are_sent_to_the_builder():
     patterns = [
         line
         for line in (ROOT / ".dockerignore").read_text().splitlines()

@@ -86,7 +86,7 @@ def test_every_file_is_in_an_overlay():
 
 
 @pytest.mark.parametrize("overlay", ALL)
-def test_our_build_is_what_kustomize_builds(overlay: str):
+def test_our_build_equals_that_of_kustomize(overlay: str):
     """Given kubectl, Then it builds the same. CI has it; elsewhere it may be missing."""
     kubectl = os.environ.get("KUBECTL") or shutil.which("kubectl")
     if kubectl is None:
@@ -138,7 +138,7 @@ def test_every_pod_is_closed(one: Object):
 
 
 @pytest.mark.parametrize("one", pods())
-def test_what_a_pod_refers_to_is_there(one: Object):
+def test_references_of_pods_exist(one: Object):
     """ConfigMaps, claims and services are of the overlay; secrets are named in the how-to page."""
     page = (ROOT / "docs/how-to/kubernetes.md").read_text()
     text = json.dumps(pod_spec(one))

@@ -74,7 +74,7 @@ def test_a_word_may_cross_itself_and_its_paths_are_one_solution() -> None:
     assert len(covers(same, rules(crossing=False), lexicon_of_words("AAAA"))) == 1
 
 
-def test_words_cross_only_where_all_their_paths_do() -> None:
+def test_words_cross_only_if_all_their_paths_do() -> None:
     # Straight down twice, or crosswise twice: crosswise is legal only if crossing is.
     puzzle, words = board("AA BB"), lexicon_of_words("AB")
     assert len(covers(puzzle, LOOSE, words)) == 2
@@ -193,7 +193,7 @@ def test_the_least_length_is_that_of_pieces_not_of_parts() -> None:
         ([("CD", [(0, 0), (0, 1)]), ("AB", [(1, 0), (1, 1)])], "no path"),
     ],
 )
-def test_what_is_not_a_cover_is_explained(
+def test_invalid_covers_are_explained(
     pieces: list[tuple[str, list[tuple[int, int]]]], reason: str
 ) -> None:
     words = lexicon_of_words("AB", "CD", "AD", "BC")

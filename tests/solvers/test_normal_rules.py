@@ -45,7 +45,7 @@ def told(outcome: Outcome[Any]) -> tuple[object, ...]:
 
 
 @given(rules=all_rules)
-def test_the_normal_form_is_one_and_is_what_is_written(rules: Rules) -> None:
+def test_the_normal_form_is_unique_and_is_written(rules: Rules) -> None:
     normal = rules.normal()
     assert normal.normal() == normal
     assert Rules.parse(str(rules)) == normal
@@ -60,7 +60,7 @@ def test_the_normal_form_is_one_and_is_what_is_written(rules: Rules) -> None:
     ),
     others=all_rules,
 )
-def test_what_is_irrelevant_changes_neither_line_nor_question(rules: Rules, others: Rules) -> None:
+def test_irrelevant_rules_change_neither_line_nor_question(rules: Rules, others: Rules) -> None:
     same = rules
     if not rules.diagonal:
         same = replace(same, crossing=others.crossing)

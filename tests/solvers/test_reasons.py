@@ -36,7 +36,7 @@ def test_every_code_has_a_name_and_one_sentence_of_its_own(code: ReasonCode) -> 
     assert Reason(code=code, sentence="more is known").sentence == "more is known"
 
 
-def test_a_smaller_part_or_a_larger_budget_helps_against_what_a_budget_names() -> None:
+def test_a_smaller_part_or_a_larger_budget_helps_against_reasons_of_budgets() -> None:
     budgets = {ReasonCode.NODES, ReasonCode.TABLE_BYTES, ReasonCode.SECONDS}
     assert {code for code in ReasonCode if code.is_budget} == budgets
 

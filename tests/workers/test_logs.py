@@ -158,7 +158,7 @@ def test_a_file_takes_the_lines_as_json_and_the_terminal_none(
     assert json.loads(told)["event"] == "driver waits"
 
 
-def test_a_log_that_cannot_be_written_costs_its_lines_alone(tmp_path: Path):
+def test_a_log_that_cannot_be_written_loses_only_its_lines(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with logged_to(tmp_path / "file" / "driver.log"):
         log.warning("driver waits")

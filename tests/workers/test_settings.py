@@ -55,7 +55,7 @@ def test_paths_of_a_file_are_relative_to_its_folder(
     assert load_settings().lake == "s3://bucket/lake"
 
 
-def test_a_folder_or_a_dangling_link_in_the_place_of_the_file_is_refused(folder: Path) -> None:
+def test_a_folder_or_a_dangling_link_instead_of_the_file_is_refused(folder: Path) -> None:
     path = folder / "nightgrid.toml"
     path.symlink_to(folder / "missing.toml")
     with pytest.raises(PermanentError, match="is not a file"):
@@ -104,7 +104,7 @@ def test_a_comma_in_the_environment_and_an_empty_text_in_the_file_load_no_game(
     assert load_settings().game_names == ()
 
 
-def test_a_file_may_have_what_its_settings_take(folder: Path) -> None:
+def test_a_settings_file_may_have_every_setting(folder: Path) -> None:
     (folder / "nightgrid.toml").write_text(
         'budget_seconds = 3\nsoft_shutdown_seconds = 1.5\nrank = true\nnight_report = "false"\n'
     )
@@ -139,7 +139,7 @@ def test_a_side_folder_and_a_prefix_that_cannot_be_used_are_refused(
     )
 
 
-def test_what_is_wrong_is_said_where_it_stands(
+def test_faults_of_settings_are_reported_with_their_place(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refusal(**options: object) -> str:
@@ -172,7 +172,9 @@ def test_what_is_wrong_is_said_where_it_stands(
         "rediss://:secret@host/0?ssl_unknown=1",
     ],
 )
-def test_a_url_that_cannot_be_read_is_said_in_one_sentence_without_the_password(url: str) -> None:
+def test_a_url_that_cannot_be_read_is_reported_in_one_sentence_without_the_password(
+    url: str,
+) -> None:
     with pytest.raises(PermanentError) as error:
         _ = Settings(redis_url=url).server_url  # type: ignore[arg-type]
     assert str(error.value) == (
@@ -237,5 +239,5 @@ def test_constants_are_no_settings(folder: Path) -> None:
         ("rank", "true or false"),
     ],
 )
-def test_what_a_setting_takes_is_said_in_words(name: str, says: str) -> None:
+def test_accepted_values_of_settings_are_described(name: str, says: str) -> None:
     assert expected(Settings.model_fields[name]) == says

@@ -113,7 +113,7 @@ def give_up(lake):
     return run_id
 
 
-def test_a_run_that_was_given_up_long_ago_is_deleted_with_what_it_listed(lake, tmp_path):
+def test_a_run_that_was_given_up_long_ago_is_deleted_with_its_listings(lake, tmp_path):
     settings = quick_settings(tmp_path)
     work(lake, settings)
     stopped = plan(lake, boards(20, 2))
@@ -143,7 +143,7 @@ def killing(step, name):
     return killed
 
 
-def test_upkeep_merges_and_leaves_what_fails_to_the_next_call(lake, tmp_path, monkeypatch):
+def test_upkeep_merges_and_leaves_failures_to_the_next_call(lake, tmp_path, monkeypatch):
     settings = quick_settings(tmp_path)
     for first in (0, 2, 4):
         work(lake, settings, first)

@@ -70,7 +70,7 @@ def test_a_generator_spec_gives_the_boards_of_its_mix_in_order(lake: Lake):
     assert next(corpus.tables()).schema.equals(PIPS_PUZZLES, check_metadata=True)
 
 
-def test_options_say_what_boards_look_like(lake: Lake):
+def test_options_determine_the_boards(lake: Lake):
     corpus = open_corpus(lake, "pips:n=20,dominoes=4-5,seed=1")
     sizes = [size for table in corpus.tables() for size in table.column("size").to_pylist()]
     assert set(sizes) == {4, 5}
@@ -149,7 +149,7 @@ def test_a_corpus_that_lacks_a_slice_is_rebuilt(lake: Lake):
 
 
 @pytest.mark.slow
-def test_several_processes_make_what_one_makes(tmp_path: Path, snapshot: Snapshot):
+def test_several_processes_make_the_same_as_one(tmp_path: Path, snapshot: Snapshot):
     table = boards(12)
     folder = tmp_path / "tables"
     folder.mkdir()

@@ -104,7 +104,7 @@ def lose_the_index(lake: Lake) -> None:
         lose_the_index,
     ],
 )
-def test_what_is_lost_is_restored_after_the_next_call(
+def test_lost_rows_are_restored_by_the_next_call(
     fingerprinted: Lake, source: Path, now: Now, harm: Callable[[Lake], None]
 ) -> None:
     before = fingerprinted.read_table(editions_path("strands"), EDITIONS)

@@ -52,9 +52,7 @@ def test_two_lakes_have_two_ids_and_a_moved_one_keeps_its_own(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "{}", '{"lake_id": 7}', '{"lake_id": "../x"}', "[" * 100_000]
 )
-def test_a_file_without_an_id_is_one_sentence_that_says_what_to_do(
-    text: str, tmp_path: Path
-) -> None:
+def test_a_file_without_an_id_is_reported_with_the_remedy(text: str, tmp_path: Path) -> None:
     (tmp_path / LAKE_FILE).write_text(text)
     for read in (read_lake_id, make_lake_id):
         with pytest.raises(PermanentError, match=r"holds no id; expected .* or delete it"):

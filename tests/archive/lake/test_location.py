@@ -22,7 +22,7 @@ from nightgrid.solvers.errors import PermanentError
 @pytest.mark.parametrize(
     "url", ["{}", "{}/new/lake", "file://{}", "s3://bucket/prefix", "gs://b", "az://c/p"]
 )
-def test_a_lake_may_lie_where_it_can_be_made(tmp_path: Path, url: str) -> None:
+def test_a_lake_may_be_wherever_it_can_be_created(tmp_path: Path, url: str) -> None:
     check_location(url.format(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
@@ -43,7 +43,7 @@ def test_a_lake_may_lie_where_it_can_be_made(tmp_path: Path, url: str) -> None:
         ("file://localhost{}/file", "is a file"),
     ],
 )
-def test_elsewhere_it_is_refused(tmp_path: Path, url: str, trouble: str) -> None:
+def test_a_lake_elsewhere_is_refused(tmp_path: Path, url: str, trouble: str) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "dead").symlink_to(tmp_path / "nothing")
     url, trouble = url.replace("{}", str(tmp_path)), trouble.replace("{}", str(tmp_path))

@@ -48,7 +48,7 @@ def test_boards_of_dates_are_those_of_each_date(filled):
         assert boards_of_dates(filled, game, days) == each
 
 
-def test_boards_of_dates_leave_out_what_cannot_be_read(filled, tmp_path):
+def test_boards_of_dates_leave_out_unreadable_ones(filled, tmp_path):
     table = read_puzzle_table(filled, "pips")
     lake = Lake.open(str(tmp_path / "lake"))
     editions = "editions/pips.parquet"

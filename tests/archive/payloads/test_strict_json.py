@@ -73,7 +73,7 @@ def test_any_bytes_end_as_values_or_faults(data: bytes) -> None:
         ),
     ],
 )
-def test_what_is_not_an_object_is_refused_with_its_place(data: bytes, rule: str, says: str) -> None:
+def test_an_invalid_object_is_refused_with_its_place(data: bytes, rule: str, says: str) -> None:
     fault = refusal(data)
     assert (fault.rule, str(fault)) == (rule, says)
 

@@ -34,7 +34,7 @@ def test_the_views_that_were_promised_are_there_and_every_column_is_described():
     assert all(view.line and "\n" not in view.line for view in views().values())
 
 
-def test_a_job_has_one_result_however_often_and_wherever_it_ended(lake):
+def test_a_job_that_ended_several_times_has_one_result(lake):
     table = view_named("results").read(lake)
 
     assert sorted(table.column("job_id").to_pylist()) == JOBS[:5]
@@ -46,7 +46,7 @@ def test_a_job_has_one_result_however_often_and_wherever_it_ended(lake):
 
 
 @pytest.mark.parametrize("columns", [["count"], ["reason_code", "game"], ["run_id"], []])
-def test_columns_alone_are_those_of_all_columns(lake, columns):
+def test_single_columns_equal_those_of_all_columns(lake, columns):
     whole = view_named("results").read(lake)
     some = view_named("results").read(lake, columns)
 

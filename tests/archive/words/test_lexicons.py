@@ -138,7 +138,7 @@ def test_a_word_list_that_changes_is_another_lexicon(word_list):
         (lambda path: path.write_bytes(b"a b 3"), "line 1: 'a b 3' may be a phrase"),
     ],
 )
-def test_what_is_not_a_word_list_is_refused_by_name(tmp_path, monkeypatch, make, message):
+def test_an_invalid_word_list_is_refused_by_name(tmp_path, monkeypatch, make, message):
     monkeypatch.setattr(lexicons, "WORD_LIST_MAX_BYTES", 10)
     path = tmp_path / "odd.txt"
     make(path)

@@ -94,7 +94,7 @@ def test_every_different_puzzle_is_answered_once_and_joins_back(settings: Count)
         ("letterboxed:n=3", {"lexicon": "nowhere.txt"}, "word list nowhere.txt"),
     ],
 )
-def test_what_a_game_does_not_answer_is_refused_before_its_corpus_is_made(
+def test_an_unsupported_ask_is_refused_before_its_corpus_is_made(
     settings: Count, tmp_path: Path, corpus: str, given: dict[str, Any], words: str
 ):
     with pytest.raises(PermanentError, match=words):

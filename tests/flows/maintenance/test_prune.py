@@ -84,7 +84,7 @@ def counts_by_date(lake: Lake) -> list[dict[str, Any]]:
     return view_named("counts").read(lake, names).sort_by("puzzle_id").to_pylist()
 
 
-def test_what_is_young_stays(lake: Lake) -> None:
+def test_recent_items_stay(lake: Lake) -> None:
     before = files(lake)
     now = dt.datetime.now(dt.UTC)
     # The boards of the nights have a date long ago.
@@ -117,7 +117,7 @@ def test_answers_about_boards_of_nights_stay_and_others_go(lake: Lake, tmp_path:
     assert pruned(lake, "results", now=dt.datetime.now(dt.UTC)) == {}
 
 
-def test_rows_of_an_earlier_solver_go_where_the_present_one_has_answered(
+def test_rows_of_an_earlier_solver_are_deleted_if_the_present_one_has_answered(
     lake: Lake, tmp_path: Path
 ) -> None:
     with new_version():

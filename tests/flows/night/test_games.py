@@ -75,9 +75,7 @@ def test_a_folder_that_is_missing_affects_only_its_game(three: Three, tmp_path: 
     assert_only_strands_failed(report, "is not a folder")
 
 
-def test_games_that_all_go_well_are_what_each_alone_would_be(
-    two: NightSettings, tmp_path: Path
-) -> None:
+def test_successful_games_equal_single_nights(two: NightSettings, tmp_path: Path) -> None:
     seen: list[str] = []
     watch = Watch(on_report=lambda section: seen.append(section.game))
     report = run_night(two, watch, prefect=False)
@@ -152,7 +150,7 @@ def test_an_error_in_any_step_affects_only_its_game_but_ends_a_night_of_one(
 
 
 @pytest.mark.parametrize(("game", "ask"), [("tiles", "count"), ("pips", "best(3)")])
-def test_what_a_game_does_not_answer_is_refused_before_the_night(game: str, ask: str) -> None:
+def test_an_unsupported_ask_is_refused_before_the_night(game: str, ask: str) -> None:
     with pytest.raises(PermanentError, match=rf"^{ask[:4]}.* is (not )?for "):
         NightGame(source="x", game=game, asks=(Ask.parse(ask),))
 

@@ -121,7 +121,7 @@ def count(folder: Path) -> CountReport:
     return work_count(CountSettings(corpus="lake", executor="inline", workers=workers))
 
 
-def test_a_count_reports_what_it_answers_otherwise(lake: Lake, tmp_path: Path) -> None:
+def test_a_count_reports_differing_answers(lake: Lake, tmp_path: Path) -> None:
     """Given a count by a new version, Then it names the board, and the night after it does, too."""
     puzzle = add_to_a_count(lake)
     with new_version():

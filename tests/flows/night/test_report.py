@@ -18,7 +18,7 @@ def night(**figures) -> GameReport:
     return GameReport(game="pips", ask="count", **figures)
 
 
-def test_a_night_that_ranks_says_what_ranked_and_whether_models_took_part():
+def test_a_night_that_ranks_names_the_ranker_and_whether_it_used_models():
     ranked = night(ranked=2, ranker="meant-8", with_model=True)
     assert ", 2 ranked by meant-8, 0 in quarantine" in ranked.line()
     assert ranked.without_models == night().without_models == ""
@@ -26,7 +26,7 @@ def test_a_night_that_ranks_says_what_ranked_and_whether_models_took_part():
     assert alone.notes() == [ranking_plug().ALONE]
 
 
-def test_the_line_says_how_jobs_ended_and_what_earlier_nights_left():
+def test_the_line_has_the_outcomes_of_jobs_and_leftovers_of_earlier_nights():
     report = night(
         fetched=1203, planned=1203, solved=1200, over_budget=2, poison=1, already_known=7,
         quarantined=2, in_quarantine=5, wall_seconds=4.04,

@@ -53,7 +53,7 @@ def test_a_value_that_no_night_can_have_is_one_clear_error(values, sentence, tmp
         settings()
 
 
-def test_a_night_asks_what_its_game_has_for_one_unless_it_is_said():
+def test_a_night_uses_the_default_asks_of_its_game():
     assert NightGame(source="payloads").asks == game_plug("pips").night_asks != ()
     asks = (Ask(kind="first"),)
     assert NightGame(source="payloads", asks=asks, refresh_days=0).asks == asks

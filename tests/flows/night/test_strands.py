@@ -71,7 +71,7 @@ def test_a_night_counts_and_ranks_every_board(boards: Path, night: Night, words:
     assert "ranks" in report.paths
 
 
-def test_a_board_to_come_is_solved_as_a_draft_and_shown_to_nobody(
+def test_a_future_board_is_solved_as_a_draft_and_not_shown(
     boards: Path, night: Night, words: str
 ) -> None:
     sample = sorted(SAMPLE.glob("*.json"))[DAYS:]

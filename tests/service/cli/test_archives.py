@@ -84,7 +84,7 @@ def test_the_page_has_every_archive() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ARCHIVES.keys() - DAMAGED))
-def test_every_door_reads_an_archive(tmp_path: Path, name: str) -> None:
+def test_every_command_reads_an_archive(tmp_path: Path, name: str) -> None:
     place = str(written(tmp_path / "archive", name))
     lake = Lake.open(str(tmp_path / "lake"))
     sources = night_sources([place])
@@ -104,7 +104,7 @@ def test_every_door_reads_an_archive(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DAMAGED))
-def test_every_door_says_what_is_wrong(tmp_path: Path, name: str) -> None:
+def test_every_command_reports_faults(tmp_path: Path, name: str) -> None:
     place = str(written(tmp_path / "archive", name))
     told = re.compile(re.escape(TABLE[name]).replace("…", ".*"))
     faults = [str(each.item) for each in read_sources([place]) if isinstance(each.item, Fault)]

@@ -120,7 +120,7 @@ def test_a_dry_run_keeps_the_corpus_for_the_count(invoke: Invoke, corpus: str) -
     assert lake.list("corpora") == kept
 
 
-def test_a_dry_run_over_a_begun_run_shows_how_far_it_is(
+def test_a_dry_run_over_a_started_run_shows_its_progress(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ):
     from nightgrid.workers.driver import drive as driving
@@ -212,7 +212,7 @@ def test_a_signal_ends_it_and_the_same_command_continues(
     assert "the same command continues" in err
 
 
-def test_what_the_driver_logs_is_in_a_file_and_not_on_the_terminal(
+def test_the_driver_logs_to_a_file_and_not_to_the_terminal(
     invoke: Invoke, folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     from nightgrid.workers.driver import drive as driving

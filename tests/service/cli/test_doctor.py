@@ -43,7 +43,7 @@ def test_server_that_does_not_answer_is_a_failure_with_advice(tmp_path: Path) ->
     assert "secret" not in finding.found + finding.advice
 
 
-def test_a_server_that_refuses_the_login_is_not_to_be_started(
+def test_a_server_that_refuses_the_login_need_not_be_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server, "refusal", lambda _: "the Redis server at here refuses the login")
@@ -76,7 +76,7 @@ def test_lake_that_cannot_be_written_is_a_failure_with_advice(tmp_path: Path) ->
     assert stat.S_ISREG(blocked.stat().st_mode)
 
 
-def test_a_lake_that_may_only_be_read_is_a_warning_that_says_what_works(
+def test_a_read_only_lake_is_a_warning_that_names_what_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = load_settings(lake=str(tmp_path / "lake"))
@@ -114,7 +114,7 @@ def test_a_lake_that_cannot_be_read_is_not_a_lake_to_read(
     assert (code, "AccessDenied" in out, "can be read" in out) == (1, True, False)
 
 
-def test_a_store_that_replaces_what_is_created_is_a_failure(
+def test_a_store_that_replaces_created_files_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = read_settings(lake=str(tmp_path))
@@ -133,7 +133,7 @@ def test_a_store_that_replaces_what_is_created_is_a_failure(
     assert "If-None-Match" in finding.advice
 
 
-def test_failure_exits_with_1_and_says_below_it_what_to_do(
+def test_failure_exits_with_1_and_prints_the_remedy_below(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NIGHTGRID_REDIS_URL", "redis://127.0.0.1:1/0")
@@ -146,7 +146,7 @@ def test_failure_exits_with_1_and_says_below_it_what_to_do(
     assert any("to do: " in line for line in lines[place + 1 : place + 4])
 
 
-def test_what_is_said_is_listed_with_its_place_and_without_passwords(
+def test_settings_are_listed_with_their_place_and_without_passwords(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -25,7 +25,7 @@ Invoke = Callable[..., tuple[int, str, str]]
     ("game", "days", "boards"),
     [("pips", 30, "3 boards"), ("letterboxed", 5, "1 board")],
 )
-def test_bundled_sample_is_what_generate_writes(
+def test_bundled_sample_is_the_output_of_generate(
     invoke: Invoke, tmp_path: Path, game: str, days: int, boards: str
 ) -> None:
     out = tmp_path / "sample"

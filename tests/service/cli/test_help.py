@@ -40,7 +40,7 @@ def test_every_command_has_help_with_an_example_of_itself(invoke: Invoke, name: 
     assert not {"<str>", "<list[str]>"} & set(out.split()), "types of Python are ours"
 
 
-def test_every_option_says_what_it_does(invoke: Invoke) -> None:
+def test_every_option_is_described(invoke: Invoke) -> None:
     for name in NAMES:
         _, out, _ = invoke(name, "--help")
         options = out.partition("Options:\n")[2].splitlines()

@@ -91,7 +91,7 @@ def test_an_empty_place_is_not_a_lake(invoke: Invoke, tmp_path: Path, action: st
     ],
     ids=lambda words: words[0],
 )
-def test_a_lake_that_may_only_be_read_is_read(
+def test_a_read_only_lake_is_readable(
     invoke: Invoke,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

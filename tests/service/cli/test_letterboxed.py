@@ -57,7 +57,7 @@ def test_default_is_the_best_chain_with_the_words_of_the_board(invoke: Invoke, b
     assert out.endswith("① BAD ⠒⠒⠒   ② DECA ⠒ ⠒\n")
 
 
-def test_advice_names_what_was_not_just_used(invoke: Invoke, write: Write) -> None:
+def test_advice_suggests_other_rules_and_words(invoke: Invoke, write: Write) -> None:
     words = ("solve", "--sides", "AE,BC,DQ", "--lexicon", write("\n".join(WORDS), "words.txt"))
     code, out, err = invoke(*words)
     assert code == 2

@@ -124,7 +124,7 @@ def told(text: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: Invoke) -> None:
+def test_demo_ends_with_a_board_its_solution_counts_and_the_next_step(invoke: Invoke) -> None:
     code, out, _ = invoke("demo", *PLAIN)
     assert code == 0
     sentences, board, table, end = re.split(r"\n\n(?=pips/|Solutions and|All of it)", out)
@@ -163,7 +163,7 @@ def test_demo_ends_with_a_board_its_solution_counts_and_what_to_do_next(invoke: 
     assert rows[-3]["already_known"] == rows[-1]["already_known"] == 1
 
 
-def test_empty_folder_is_said_in_words(invoke: Invoke, tmp_path: Path) -> None:
+def test_empty_folder_is_reported(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     code, out, err = invoke("nightly", "--source", "e", "--lake", "lake", *PLAIN)
     assert code == 5, "a source with nothing in it may be a wrong folder"
@@ -249,9 +249,7 @@ def night_of(source: Path, invoke: Invoke, *more: str) -> tuple[int, str, str]:
     return invoke("nightly", "--source", str(source), "--lake", "lake", *PLAIN, *more)
 
 
-def test_a_night_names_what_deserves_a_look_once(
-    invoke: Invoke, source: Path, tmp_path: Path
-) -> None:
+def test_a_night_reports_findings_once(invoke: Invoke, source: Path, tmp_path: Path) -> None:
     (source / "2026-01-02.json").write_text("[}")
     stuck = payload(easy=STUCK) | {"printDate": "2026-01-03"}
     (source / "2026-01-03.json").write_text(json.dumps(stuck))
@@ -274,7 +272,7 @@ def test_a_night_names_what_deserves_a_look_once(
         assert len(invoke("list", *command.split(), "--json")[1].splitlines()) in (1, 3)
 
 
-def test_a_night_of_which_everything_is_in_quarantine_fails_until_that_is_repaired(
+def test_a_night_with_only_quarantine_fails_until_that_is_repaired(
     invoke: Invoke, source: Path
 ) -> None:
     for path in source.iterdir():

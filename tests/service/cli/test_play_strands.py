@@ -51,7 +51,7 @@ def test_a_board_is_played_by_a_person(
     assert "Every word is found" in out
 
 
-def test_play_says_what_ranks_and_that_models_took_no_part(
+def test_play_names_the_ranker_and_the_lack_of_models(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
     say(monkeypatch, {})
@@ -117,7 +117,9 @@ def test_auto_hears_the_answers_of_the_payload(
     assert "theme word" in invoke("play", write(BOARD), "--auto")[1]
 
 
-def test_a_hint_of_the_game_is_heard(invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch):
+def test_a_hint_of_the_game_is_accepted(
+    invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
+):
     """Given a hint's cells after invalid ones, Then the words on them are proposed."""
     bad = ["x", "h 8,8", "h ²,1", "h", "n 1,1", ""]
     said = iter([*bad, "h 3,1 3,2 3,3 3,4", "t", "s", "t"])

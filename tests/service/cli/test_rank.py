@@ -88,7 +88,7 @@ def test_programs_read_codes_of_misses_and_people_phrases(
     assert "a theme word is not in the vocabulary (2)" in out
 
 
-def test_what_a_night_ranked_is_the_answer_of_a_submit_and_another_clue_another_job(
+def test_a_nights_ranking_answers_a_submit_and_another_clue_is_another_job(
     invoke: Invoke, source: Path, tmp_path: Path
 ):
     """Given a lake whose boards are ranked, Then the answer needs no server."""

@@ -107,7 +107,7 @@ def test_a_file_of_that_name_goes_before_a_reference(
         assert len(json.loads(out)["puzzle"]["dominoes"]) == size
 
 
-def test_folders_are_solved_in_order_whatever_games_they_hold(
+def test_folders_are_solved_in_order_with_boards_of_any_games(
     invoke: Invoke, worked: Path, write: Write, tmp_path: Path
 ) -> None:
     code, out, _ = invoke("show", str(worked / "source" / "pips"), "--json")

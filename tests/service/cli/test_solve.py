@@ -319,7 +319,7 @@ def test_show_writes_a_picture_of_every_game(invoke: Invoke, write: Write, game:
     assert "width=" in text
 
 
-def test_a_board_wider_than_the_terminal_is_said_to_be(
+def test_a_board_wider_than_the_terminal_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawing = Text("#" * 90 + "\n\nWORD")

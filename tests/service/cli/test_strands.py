@@ -232,7 +232,7 @@ def test_game_is_recognised_by_the_file(invoke: Invoke, write: Write, value: Any
         assert json.loads(out)["rule"] == "null-puzzle"
 
 
-def test_game_option_overrides_what_the_file_holds(invoke: Invoke, write: Write) -> None:
+def test_game_option_overrides_the_file(invoke: Invoke, write: Write) -> None:
     code, out, _ = invoke("show", write(PUZZLE.to_json()), "--game", "pips", "--json")
     assert (code, json.loads(out)["game"]) == (3, "pips")
     code, _, err = invoke("show", write("<Error>NoSuchKey</Error>"), "--game", "strands")
@@ -325,7 +325,7 @@ def test_a_spangram_of_four_words_is_found_without_an_option(invoke: Invoke, wri
     assert "--rule compound_parts=4 takes one of up to 4 words" in out
 
 
-def test_advice_names_what_was_not_just_used(invoke: Invoke, write: Write) -> None:
+def test_advice_suggests_other_rules_and_words(invoke: Invoke, write: Write) -> None:
     words = ("solve", write(FOUR, "board.json"), "--lexicon", write("CATS", "words.txt"))
     _, out, _ = invoke(*words)
     assert "--rule words=any takes any number of theme words" in out

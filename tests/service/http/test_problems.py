@@ -69,7 +69,7 @@ def test_paths_and_methods_that_are_invalid_are_problems(client: TestClient) -> 
     assert client.get("/body").headers["allow"] == "POST"
 
 
-def test_a_person_who_opens_no_page_reads_a_page(client: TestClient) -> None:
+def test_a_browser_gets_a_page_for_unknown_paths(client: TestClient) -> None:
     browser = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     page = client.get("/nowhere", headers=browser)
     assert page.status_code == 404
@@ -81,6 +81,6 @@ def test_a_person_who_opens_no_page_reads_a_page(client: TestClient) -> None:
         assert (answer.status_code, answer.headers["content-type"]) == (404, PROBLEM_TYPE)
 
 
-def test_pointers_escape_what_json_pointers_escape() -> None:
+def test_pointers_are_escaped_json_pointers() -> None:
     assert pointer_of("a/b.c~d[0]", "/puzzle") == "/puzzle/a~1b/c~0d/0"
     assert pointer_of("") == ""

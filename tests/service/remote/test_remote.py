@@ -63,7 +63,7 @@ def test_a_board_makes_a_round_trip(served: Served, invoke: Invoke, board: str):
     ]
 
 
-def test_what_is_submitted_is_reported_as_of_a_lake(
+def test_submissions_are_reported_as_for_a_lake(
     served: Served, invoke: Invoke, board: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("nightgrid.workers.cluster.server.is_up", lambda _: True)

@@ -12,7 +12,7 @@ import pytest
 from nightgrid.service.terminal.console import sigterm_as_interrupt
 
 
-def test_what_is_half_done_is_tidied_up() -> None:
+def test_unfinished_work_is_cleaned_up() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with (
         pytest.raises(KeyboardInterrupt),

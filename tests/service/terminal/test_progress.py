@@ -29,7 +29,7 @@ def test_a_file_gets_a_line_every_30_s_and_one_at_the_end(
     assert capsys.readouterr().err.splitlines() == ["0 of 66", "30 of 66", "60 of 66", "65 of 66"]
 
 
-def test_nothing_is_shown_of_what_is_made_at_once_and_rows_may_have_no_end(
+def test_nothing_is_shown_for_quick_steps_and_totals_may_be_unknown(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = OnceLine("corpus", 1.0)

@@ -19,7 +19,7 @@ WHAT = "the Redis server at 127.0.0.1:9"
         (None, "retrying"),
     ],
 )
-def test_an_outage_says_what_why_and_for_how_long(left_s: float | None, words: str) -> None:
+def test_an_outage_is_described_with_reason_and_time_left(left_s: float | None, words: str) -> None:
     until = None if left_s is None else 100.0 + left_s
     outage = Outage(what=WHAT, why="refused", until_s=until)
     assert sentence(outage, 100.0) == f"cannot reach {WHAT}: refused; {words}"

@@ -20,7 +20,7 @@ pytestmark = [
 expect.set_options(timeout=WAIT_MS)
 
 
-def test_a_game_alone_is_its_newest_board(opened: Opened) -> None:
+def test_the_address_of_a_game_is_its_newest_board(opened: Opened) -> None:
     page = opened("/?board=pips")
     expect(page).to_have_url(re.compile(r"\?board=pips/2026-01-05/hard$"))
     expect(page.locator("svg.board")).to_be_visible()
@@ -34,7 +34,7 @@ def test_a_game_alone_is_its_newest_board(opened: Opened) -> None:
         ("/?solve=" + "0" * 32, "was submitted, or its end was forgotten"),
     ],
 )
-def test_an_address_of_nothing_is_reported_once(opened: Opened, place: str, told: str) -> None:
+def test_an_unknown_address_is_reported_once(opened: Opened, place: str, told: str) -> None:
     page = opened(place)
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text(told)

@@ -104,7 +104,7 @@ def test_a_service_that_was_restarted_takes_back_nothing_that_was_told(opened: O
 
 
 @BESIDE
-def test_a_solve_that_has_begun_keeps_the_focus_and_folds_the_rules(opened: Opened) -> None:
+def test_a_started_solve_keeps_the_focus_and_folds_the_rules(opened: Opened) -> None:
     page = opened("/?board=strands/2026-01-01/daily")
     expect(page.locator(".count")).to_be_visible()
     page.locator(".rules summary").click()
@@ -120,7 +120,7 @@ def test_a_solve_that_has_begun_keeps_the_focus_and_folds_the_rules(opened: Open
 
 
 @BESIDE
-def test_what_is_left_is_reported_once_a_part_has_ended(opened: Opened) -> None:
+def test_the_time_left_is_shown_after_the_first_part(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     job = begun(page)
     running = page.locator(".running")
@@ -164,7 +164,7 @@ SILENT = """async () => {
 
 
 @BESIDE
-def test_what_is_shown_names_its_tab(opened: Opened) -> None:
+def test_the_title_names_the_board(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     expect(page).to_have_title("Pips, Monday 5 January 2026, hard · nightgrid")
     page.get_by_role("button", name="Letter Boxed").click()

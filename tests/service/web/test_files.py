@@ -41,7 +41,7 @@ def test_a_file_is_served_with_its_type_and_known_by_its_etag(name: str, client:
     assert client.head(f"/static/{name}").headers["Content-Length"] == str(len(first.content))
 
 
-def test_the_page_and_its_icon_stand_at_the_root(client: TestClient):
+def test_the_page_and_its_icon_are_at_the_root(client: TestClient):
     assert client.get("/").text.startswith("<!doctype html>")
     assert client.get("/").headers["Content-Type"] == "text/html; charset=utf-8"
     assert client.get("/favicon.ico").headers["Content-Type"] == "image/svg+xml"

@@ -99,7 +99,7 @@ def test_a_payload_is_pasted_solved_and_shared_by_its_address(opened: Opened) ->
     expect(board(other)).to_be_visible()
 
 
-def test_a_day_is_chosen_of_an_archive_that_is_pasted(opened: Opened) -> None:
+def test_a_day_of_a_pasted_archive_is_chosen(opened: Opened) -> None:
     page = opened("/?paste=")
     texts = [(SAMPLES / "pips" / f"2026-01-0{day}.json").read_text() for day in (4, 5)]
     lines = "\n".join(json.dumps(json.loads(text)) for text in texts)
@@ -149,7 +149,7 @@ def test_all_faults_of_a_payload_are_shown_at_once(opened: Opened) -> None:
 
 
 @BESIDE
-def test_a_fault_of_a_region_marks_all_its_cells_and_one_of_a_domino_that_domino(
+def test_faults_mark_their_region_or_domino(
     opened: Opened,
 ) -> None:
     page = opened("/?paste=")
@@ -163,7 +163,7 @@ def test_a_fault_of_a_region_marks_all_its_cells_and_one_of_a_domino_that_domino
 
 
 @BESIDE
-def test_what_the_service_did_not_answer_is_requested_again(opened: Opened) -> None:
+def test_failed_requests_are_repeated(opened: Opened) -> None:
     """Given a service that is down while a game is chosen, When it is back, Then it is shown."""
     page = opened("/?paste=")
     expect(page.get_by_role("region", name="Queue").get_by_text("waiting")).to_be_visible()
@@ -217,7 +217,7 @@ def test_a_board_of_pips_is_drawn_and_its_solutions_stepped_through(opened: Open
 
 
 @BESIDE
-def test_a_board_of_pips_is_drawn_with_keys_alone(opened: Opened) -> None:
+def test_a_board_of_pips_is_drawn_with_the_keyboard(opened: Opened) -> None:
     page = opened("/?draw=pips")
     page.locator("[data-at='0,0']").focus()
     for key in ("Space", "ArrowRight", "Enter", "ArrowDown", "Space"):
@@ -323,7 +323,7 @@ def loose() -> str:
 
 
 @BESIDE
-def test_what_takes_too_long_is_asked_for_less_and_a_refusal_is_a_sentence(
+def test_a_board_that_takes_too_long_has_smaller_asks_and_a_refusal_is_a_sentence(
     opened: Opened,
 ) -> None:
     """Given a board that is too large to count, Then it is drawn, and other asks are offered."""
@@ -417,7 +417,7 @@ def test_progress_is_shown_and_a_lost_connection_is_restored(opened: Opened) -> 
 
 
 @BESIDE
-def test_files_are_taken_along(opened: Opened, tmp_path: Path) -> None:
+def test_files_can_be_downloaded(opened: Opened, tmp_path: Path) -> None:
     page = opened("/?board=pips/2026-01-05/hard")
     expect(count(page)).to_have_text("1")
     for name in ("SVG", "JSON", "Parquet"):
@@ -454,7 +454,7 @@ def test_cells_are_painted_with_a_finger(opened: Opened) -> None:
 
 
 @BESIDE
-def test_it_is_dark_where_the_system_is_until_a_person_wants_it_light(opened: Opened) -> None:
+def test_it_is_dark_like_the_system_unless_set_to_light(opened: Opened) -> None:
     page = opened("/?board=pips/2026-01-05/hard", color_scheme="dark")
     root = page.locator("html")
     expect(root).to_have_attribute("data-theme", "dark")
@@ -583,7 +583,7 @@ def meant(state: str, **more: Any) -> dict[str, Any]:
 
 
 @BESIDE
-def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -> None:
+def test_ranked_covers_of_strands_show_the_evidence_for_each_word(opened: Opened) -> None:
     page = opened("/?board=strands/2026-01-01/daily")
     answer = EXAMPLES["get_solve"]["answer"]
     done = meant("done", answer=answer | {"count": "100", "solver_version": "meant-12-alone"})
@@ -613,7 +613,7 @@ def test_ranked_covers_of_strands_say_what_spoke_for_each_word(opened: Opened) -
 
 
 @BESIDE
-def test_an_address_without_a_page_leads_back_and_times_are_rounded(opened: Opened) -> None:
+def test_an_unknown_address_links_back_and_times_are_rounded(opened: Opened) -> None:
     page = opened("/nowhere")
     expect(page.get_by_role("heading", level=1)).to_have_text("No such page")
     axe = [f["id"] for f in Axe().run(page).response["violations"]]

@@ -83,7 +83,7 @@ def test_columns_restore_boards_with_their_dictionaries():
     assert len(batch["value"]) == 0
 
 
-def test_disjoint_chains_are_as_many_as_can_be():
+def test_disjoint_chains_are_a_largest_set():
     rnd = random.Random(7)
     for _ in range(40):
         chains = [

@@ -121,7 +121,7 @@ def test_counts_are_exact_as_long_as_they_can_be_held(sides: tuple[str, ...]):
     assert outcome.reason == "the count is 10^38 or more"
 
 
-def test_an_unsolvable_board_is_proven_however_many_words_are_allowed():
+def test_an_unsolvable_board_is_proven_for_any_number_of_words():
     board = Puzzle(sides=("AB", "CD"), dictionary=("ACA", "AC", "CA"))
     outcome = game_of("chains=1000000").solve(board, COUNT)
     assert (outcome.status, outcome.count) == (Status.UNSOLVABLE, 0)
@@ -155,7 +155,7 @@ def test_a_board_without_words_and_a_game_without_a_lexicon_are_refused():
 
 
 @pytest.mark.parametrize("odd", ["1", "-", ".", " ", "\u2460", "\x00", "😀"])
-def test_sides_and_words_hold_letters_alone(odd: str):
+def test_sides_and_words_only_have_letters(odd: str):
     with pytest.raises(InvalidPuzzleError, match=r"^sides\[1\]: .*; expected a letter$"):
         Puzzle(sides=("AB", f"C{odd}"))
     with pytest.raises(InvalidPuzzleError, match=r"^dictionary\[0\]: .*; expected letters$"):

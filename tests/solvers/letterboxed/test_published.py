@@ -82,7 +82,7 @@ def test_first_chains_of_typed_boards_are_accepted_on_later_days(
     assert abs(sum(probabilities) / len(later) - share) < 0.05
 
 
-def test_a_batch_counts_what_single_boards_count(days: Mapping[str, dict[str, Any]]):
+def test_a_batch_has_the_counts_of_single_boards(days: Mapping[str, dict[str, Any]]):
     puzzles = [Puzzle.from_json(payload) for payload in list(days.values())[:20]]
     words = {puzzle.dictionary_id: puzzle.dictionary for puzzle in puzzles}
     game = LetterBoxedGame(Rules(chains=3), None, words.__getitem__)

@@ -33,7 +33,7 @@ def test_real_words_are_accepted_and_names_are_not(lists):
     assert 0 <= min(words.values()) <= max(words.values()) == round(100 * math.log(2))
 
 
-def test_the_weights_are_those_of_the_features_and_say_where_they_come_from(lists):
+def test_the_weights_are_those_of_the_features_and_have_their_provenance(lists):
     fitted = json.loads(accepted.WEIGHTS_FILE.read_text())
     assert fitted["weights"].keys() == lists.features("WORD").keys()
     assert "2025-01-01" in fitted["fitted_on"]
@@ -41,7 +41,7 @@ def test_the_weights_are_those_of_the_features_and_say_where_they_come_from(list
     assert probability(lists.features("SLOWPOKE")) > 0.9 > probability(lists.features("EZEK"))
 
 
-def test_doubts_are_part_of_a_lexicons_text_where_there_are_any():
+def test_doubts_are_part_of_a_lexicons_text_if_there_are_any():
     words = [("BOA", 10), ("BOARD", 0)]
     plain, doubted = compile_lexicon(words), compile_lexicon(words, doubts={"BOARD": 7})
     assert text_of(plain) == b"BOA\t10\nBOARD\t0\n"

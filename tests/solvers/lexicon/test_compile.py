@@ -152,7 +152,7 @@ def test_a_lexicon_of_all_letters_that_fit_is_compiled_and_one_more_is_refused()
         ([("A", CENTIZIPF_MAX + 1)], "'A' has 32768 centizipf; expected 0 to 32767"),
     ],
 )
-def test_what_is_not_a_lexicon_is_refused_in_one_sentence(words, message):
+def test_an_invalid_lexicon_is_refused_in_one_sentence(words, message):
     with pytest.raises(PermanentError) as caught:
         compile_lexicon(words)
     assert str(caught.value) == message

@@ -74,7 +74,7 @@ def test_fragments_of_one_and_two_letters_are_not_words(english):
     assert short == ONE_LETTER | TWO_LETTERS
 
 
-def test_possessives_are_words_only_where_they_are_names_or_spelled_like_a_plural(english):
+def test_possessives_are_words_only_if_they_are_names_or_spelled_like_a_plural(english):
     assert english.find("ZABARS") >= 0
     assert english.find("INDUSTRYS") == -1
     assert english.find("FATHERS") >= 0
@@ -113,7 +113,7 @@ def test_without_frequencies_every_word_is_a_part_and_costs_nothing():
     assert component_costs(lexicon, 300).tolist() == [0, 0]
 
 
-def test_a_word_of_unknown_frequency_is_not_a_part_however_long():
+def test_a_word_of_unknown_frequency_is_never_a_part():
     lexicon = compile_lexicon([("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0), ("QUIZ", 950)])
     assert component_costs(lexicon, 300).tolist() == [NO_COMPONENT, 0]
 

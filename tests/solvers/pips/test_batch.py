@@ -77,7 +77,7 @@ def test_columns_give_the_boards_back(pips: Game[Any, Any], drawn: list[Payload]
     assert [pips.from_arrays(arrays, row) for row in range(len(puzzles))] == puzzles
 
 
-def test_a_board_beyond_the_budget_leaves_its_neighbours_alone(pips: Game[Any, Any]) -> None:
+def test_a_board_beyond_the_budget_does_not_affect_its_neighbours(pips: Game[Any, Any]) -> None:
     puzzles = [puzzle_of(payload) for payload in (TINY, LARGE, TINY, WIDE, TINY)]
     arrays = pips.to_arrays(puzzles)
     expect_rows(pips, puzzles, arrays, COUNT, SMALL_BUDGET)

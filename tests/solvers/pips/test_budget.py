@@ -141,7 +141,7 @@ def test_the_nodes_a_solve_took_are_enough_for_it(pips: Game[Any, Any], medium: 
     assert short.status is Status.OVER_BUDGET
 
 
-def test_the_first_of_a_loose_board_is_found_where_counting_it_runs_out(
+def test_the_first_of_a_loose_board_is_found_although_counting_runs_out(
     pips: Game[Any, Any], loose: Puzzle
 ) -> None:
     budget = Budget(nodes=2_000_000, table_bytes=256 * 1024**2, seconds=20)

@@ -79,7 +79,7 @@ def test_every_broken_rule_is_named_with_its_place(
         (RegionType.UNEQUAL, None, [2, 3], [2, 2]),
     ],
 )
-def test_regions_hold_for_what_they_demand(
+def test_regions_are_checked_against_their_constraints(
     kind: RegionType, target: int | None, good: list[int], bad: list[int]
 ) -> None:
     region = Region(cells=((0, 0), (0, 1)), type=kind, target=target)

@@ -122,7 +122,7 @@ def test_thousands_of_solutions_come_out_each_once(pips: Game[Any, Any]) -> None
 
 @settings(max_examples=drawn(30), deadline=None)
 @given(payload=payloads(), other=payloads())
-def test_the_same_question_gives_the_same_answer_whatever_was_solved_before(
+def test_the_same_question_gives_the_same_answer_after_any_other_solves(
     pips: Game[Any, Any], payload: Payload, other: Payload
 ) -> None:
     puzzle = puzzle_of(payload)

@@ -114,7 +114,7 @@ def test_pips_counted_from_the_top_swap_less_and_greater(
 @pytest.mark.slow
 @settings(max_examples=drawn(60), deadline=None)
 @given(payload=BOARDS, seed=st.integers(0, 2**32))
-def test_pips_renamed_where_no_sum_matters_have_the_same_count(
+def test_pips_renamed_without_sums_have_the_same_count(
     pips: Game[Any, Any], payload: Payload, seed: int
 ) -> None:
     regions = [

@@ -57,7 +57,7 @@ def components(puzzle: Puzzle) -> int:
     return count
 
 
-def test_boards_use_what_the_theorem_allows_and_connect_if_asked() -> None:
+def test_boards_meet_the_theorem_and_connect_on_request() -> None:
     for seed in range(8):
         instance = random_planar_formula(12, 10, seed, exactly_one)
         for connected in (False, True):

@@ -23,7 +23,7 @@ def laughing(rules: Rules) -> StrandsGame:
 
 
 @pytest.mark.parametrize("parts", [1, 3])
-def test_a_board_with_more_paths_than_anybody_can_walk_is_refused(
+def test_a_board_with_too_many_paths_is_refused(
     monkeypatch: pytest.MonkeyPatch, parts: int
 ) -> None:
     monkeypatch.setattr(words, "STEPS_MAX", 1 << 16)

@@ -235,7 +235,7 @@ def test_mirrored_and_turned_boards_have_as_many_covers(instance: Instance) -> N
 @pytest.mark.slow
 @settings(max_examples=drawn(30), deadline=None)
 @given(instance=either)
-def test_what_rules_forbid_is_forbidden_and_nothing_else(instance: Instance) -> None:
+def test_rules_forbid_exactly_what_they_name(instance: Instance) -> None:
     """Counts under stricter rules are those of the looser rules' covers that obey them."""
     loose = replace(
         instance, rules=replace(instance.rules, crossing=True, repeats=True, words="any")

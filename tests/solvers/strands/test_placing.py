@@ -72,7 +72,7 @@ def test_spangram_that_reaches_no_other_side_is_refused() -> None:
 @pytest.mark.slow
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=drawn(20), deadline=None)
-def test_words_alone_give_their_cells_back(seed: int) -> None:
+def test_cells_are_restored_from_bare_words(seed: int) -> None:
     puzzle, cover = generate(SPANGRAM, WORDS, seed)
     found = [other.identity for other in place_words(puzzle, SPANGRAM, WORDS)]
     assert len(set(found)) == len(found)

@@ -63,7 +63,7 @@ def test_theorem_4_solvable_single_combo_and_even_features_are_one_and_the_same(
 
 @settings(max_examples=drawn(100), deadline=None)
 @given(sparse())
-def test_theorem_24_where_two_tiles_share_one_feature_a_trail_decides(puzzle: Puzzle) -> None:
+def test_theorem_24_if_two_tiles_share_one_feature_a_trail_decides(puzzle: Puzzle) -> None:
     model = model_of(puzzle)
     assert oracle.sharing_number(puzzle.tiles) <= 1
     assert not shares_several(model)
@@ -77,7 +77,7 @@ def test_theorem_24_where_two_tiles_share_one_feature_a_trail_decides(puzzle: Pu
 
 @settings(max_examples=drawn(60), deadline=None)
 @given(boards())
-def test_no_teleports_is_decided_where_tiles_share_several_features(puzzle: Puzzle) -> None:
+def test_no_teleports_is_decided_if_tiles_share_several_features(puzzle: Puzzle) -> None:
     model = model_of(puzzle)
     shared = oracle.sharing_number(puzzle.tiles)
     assert shares_several(model) == (shared > 1)
@@ -135,9 +135,7 @@ def test_neither_places_nor_names_change_the_fewest_moves(
 
 @settings(max_examples=drawn(40), deadline=None)
 @given(st.lists(boards(odd=True), max_size=6), st.sampled_from(RULES))
-def test_a_batch_says_what_one_board_after_the_other_says(
-    puzzles: list[Puzzle], teleports: str
-) -> None:
+def test_a_batch_equals_single_boards(puzzles: list[Puzzle], teleports: str) -> None:
     game = GAMES[teleports]
     arrays = game.to_arrays(puzzles)
     out = game.solve_batch(arrays, FIRST, Budget())

@@ -15,7 +15,7 @@ SET_AFTER_S = 0.3
 """The first node of the board takes seconds."""
 
 
-def test_a_search_that_is_told_to_stop_in_its_first_node_begins_no_second() -> None:
+def test_a_search_that_is_told_to_stop_in_its_first_node_does_not_enter_a_second() -> None:
     board = generate(Form(tiles=512, layers=26, shapes_min=157, shapes_max=157), 1)
     stop = Stop()
     timer = threading.Timer(SET_AFTER_S, stop.set, [ReasonCode.CANCELLED])

@@ -17,7 +17,7 @@ def of(folder: Path) -> Settings:
     return Settings(lake=str(folder), key_prefix="p:")
 
 
-def test_keys_begin_with_the_prefix_and_the_id_whatever_the_lakes_place(tmp_path: Path) -> None:
+def test_keys_begin_with_the_prefix_and_the_id_for_any_location(tmp_path: Path) -> None:
     settings = of(tmp_path / "one")
     made = make_lake_id(settings)
     assert key_prefix(settings) == f"p:{made}:"

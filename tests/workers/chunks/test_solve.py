@@ -59,7 +59,7 @@ def test_a_part_has_one_row_for_every_manifest_row_in_its_order(lake, settings):
 
 
 @pytest.mark.parametrize(("idle", "parts"), [(1, 1), (3, 3)])
-def test_a_small_job_over_budget_is_divided_among_idle_processes_alone(
+def test_a_small_job_over_budget_is_divided_only_among_idle_processes(
     lake, settings, monkeypatch, idle, parts
 ):
     run_id = plan(lake, toy.boards(1, {0: toy.LARGE}))
@@ -145,7 +145,7 @@ def test_each_row_of_many_gets_the_smaller_of_both_budgets(lake, settings, monke
     ]
 
 
-def test_rows_get_time_by_what_their_game_expects_of_them(lake, settings, monkeypatch):
+def test_rows_get_time_by_the_estimate_of_their_game(lake, settings, monkeypatch):
     seen = []
     solve = toy.TOY.solve
 
@@ -163,7 +163,7 @@ def test_rows_get_time_by_what_their_game_expects_of_them(lake, settings, monkey
     assert budget.nodes == pytest.approx(more * settings.tuning.batch_row_nodes)
 
 
-def test_a_worker_notes_that_it_begins_and_takes_the_note_back_when_it_is_told_to_exit(
+def test_a_worker_notes_its_start_and_deletes_the_note_when_told_to_exit(
     lake, settings, monkeypatch
 ):
     noted = []
@@ -246,7 +246,7 @@ def many_open_files(lake, ref, monkeypatch):
         (read_only, "read-only file system"),
     ],
 )
-def test_what_is_wrong_around_a_worker_is_refused_and_is_not_a_fault_of_the_boards(
+def test_faults_of_a_worker_are_refusals_and_not_faults_of_boards(
     lake, settings, monkeypatch, disturb, reason
 ):
     run_id = plan(lake, toy.boards(20))

@@ -23,7 +23,7 @@ def used():
     return count
 
 
-def test_a_job_finds_its_tables_again_as_good_as_new():
+def test_a_job_reuses_its_tables_after_a_reset():
     count = used()
     keep_tables(KEY, count)
     assert take_tables(KEY, Budget()) is count

@@ -316,7 +316,7 @@ def test_a_count_that_ends_in_the_middle_is_unsolvable(tmp_path, monkeypatch):
     assert (row["status"], row["count"]) == ("unsolvable", 0)
 
 
-def test_a_job_divided_ahead_begins_with_its_first_stage(tmp_path, undisturbed, monkeypatch):
+def test_a_job_divided_in_advance_starts_with_its_first_stage(tmp_path, undisturbed, monkeypatch):
     settings = small_settings(tmp_path)
     lake = Lake.open(settings.lake)
     boards = toy.puzzles_table([toy.ToyPuzzle(number=2, behaviour=toy.LAYERED)])

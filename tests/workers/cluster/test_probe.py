@@ -51,7 +51,7 @@ def told(tmp_path, monkeypatch):
         yield read
 
 
-def test_workers_are_ready_when_all_of_them_are_heard_and_refuse_nothing(tmp_path, watched, told):
+def test_workers_are_ready_when_all_have_heartbeats_and_refuse_nothing(tmp_path, watched, told):
     """Given a worker of another version, Then a rollout that waits for it does not continue."""
     of, heard, refusing = watched
     assert "has not gone round for 30 s" in probe(tmp_path, "live")

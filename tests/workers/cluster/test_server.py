@@ -147,7 +147,7 @@ def test_a_server_that_refuses_the_login_is_distinguished_from_a_dead_one(tmp_pa
 
 
 @pytest.mark.cluster
-def test_a_full_server_is_named_with_what_it_says(tmp_path):
+def test_a_full_server_is_reported_with_its_message(tmp_path):
     with other_server(
         tmp_path / "full.sock", "--maxmemory", "1", "--maxmemory-policy", "noeviction"
     ) as url:

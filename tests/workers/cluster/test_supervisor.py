@@ -48,7 +48,7 @@ def test_the_server_answers_before_workers_may_be_started(settings, number):
     assert not server.is_up(settings)
 
 
-def test_a_server_that_is_killed_is_restarted_and_said_to_be(settings, capfd):
+def test_a_server_that_is_killed_is_restarted_and_reported(settings, capfd):
     pids = []
 
     def may_work():

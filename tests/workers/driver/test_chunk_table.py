@@ -86,7 +86,7 @@ EDGES = [
 
 
 @pytest.mark.parametrize(("transition", "before", "after"), EDGES)
-def test_a_transition_leads_where_it_says(transition, before, after):
+def test_a_transition_leads_to_its_target(transition, before, after):
     table = table_in(before)
     make(table, transition)
     assert table[0, 0].state is after
@@ -130,7 +130,7 @@ def keys(chunks):
     return [chunk.key for chunk in chunks]
 
 
-def test_what_came_back_split_is_sent_before_what_the_planner_has_added():
+def test_split_rows_are_sent_before_planned_ones():
     table = ChunkTable(RUN)
     table.add(segment(0, rows=(1, 1, 1)), {})
     table.add(segment(1, rows=(1, 1)), {})
@@ -209,7 +209,7 @@ def test_a_stage_is_due_when_its_every_part_is_read_and_halves_are_parts_of_it()
     assert table.is_settled
 
 
-def test_a_driver_that_begins_in_the_middle_waits_for_the_last_stage_alone():
+def test_a_driver_that_starts_in_the_middle_only_waits_for_the_last_stage():
     table = ChunkTable(RUN)
     first, second = PartOf(job=0, stage=0), PartOf(job=0, stage=1)
     table.add(segment(0, rows=(1, 1)), {(0, 0): first, (0, 1): first})

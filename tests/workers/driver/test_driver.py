@@ -205,7 +205,7 @@ def test_a_new_driver_does_only_the_rest(lake, settings, tmp_path):
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_new_driver_continues_where_parts_came_back_split(lake, settings, tmp_path):
+def test_a_new_driver_continues_after_parts_came_back_split(lake, settings, tmp_path):
     boards = toy.boards(60, dict.fromkeys((3, 17, 40), toy.LARGE))
     expected = undisturbed_rows(tmp_path, boards)
     run_id = plan(lake, boards)
@@ -262,7 +262,7 @@ def test_lost_messages_are_sent_again_and_results_found_unannounced(lake, settin
     assert result_rows(lake, run_id) == undisturbed_rows(tmp_path, boards)
 
 
-def test_a_chunk_of_many_rows_is_halved_until_what_kills_is_alone(lake, settings, kept_files):
+def test_a_chunk_of_many_rows_is_halved_to_isolate_the_fatal_row(lake, settings, kept_files):
     run_id = plan(lake, toy.boards(16, {5: toy.RAISE}))
     assert [ref.key for ref in open_run(lake, run_id).chunks()] == [(0, 0)]
     summary = drive(lake, run_id, InlineOutbox(lake, settings), settings=settings)
@@ -399,7 +399,7 @@ def test_rows_for_which_a_chunk_has_no_time_continue_in_smaller_chunks(tmp_path)
 
 
 @pytest.mark.parametrize("into", [1, 4])
-def test_jobs_are_puzzles_however_they_are_cut(tmp_path, monkeypatch, into, kept_files):
+def test_jobs_are_puzzles_however_they_are_divided(tmp_path, monkeypatch, into, kept_files):
     behaviours = {2: toy.LAYERED, 3: toy.LARGE, 4: toy.UNSOLVABLE, 5: toy.RAISE, 6: toy.SLOW}
     settings = quick_settings(tmp_path, attempts_max=2)
     lake = Lake.open(settings.lake)
@@ -495,7 +495,7 @@ def test_if_all_refuse_the_driver_ends_with_the_reason_and_the_run_stays_open(la
     assert (summary.statuses, summary.failures) == ({"solved": 20}, 0)
 
 
-def test_workers_of_a_copied_lake_end_a_run_with_a_sentence_and_spoil_no_row(
+def test_workers_of_a_copied_lake_end_a_run_with_an_error_and_spoil_no_row(
     lake, settings, tmp_path
 ):
     boards = toy.boards(20)

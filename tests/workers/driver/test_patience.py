@@ -98,7 +98,7 @@ def test_a_driver_that_is_asked_to_stop_waits_no_more():
 
 
 @pytest.mark.parametrize("call", ["list", "read_bytes", "exists", "read_table", "sweep_staging"])
-def test_a_lake_that_fails_as_a_driver_begins_delays_it(tmp_path, monkeypatch, call):
+def test_a_failing_lake_delays_the_start_of_a_driver(tmp_path, monkeypatch, call):
     """Given a started run, When the driver's first reads fail, Then it still ends."""
     settings = quick_settings(tmp_path, poll_seconds=0.01)
     boards = toy.boards(8, {3: toy.RAISE})

@@ -74,7 +74,7 @@ def test_a_time_has_a_unit_that_fits(seconds: float, text: str):
     assert clock_time(seconds) == text
 
 
-def test_a_line_of_progress_has_what_is_known():
+def test_a_line_of_progress_has_all_known_figures():
     """Given a run in progress, Then its line has jobs, chunks, time, rate, and failures."""
     line = "100 of 300 jobs, 10 of 30 chunks, 60.0 s, 200 k states/s"
     quiet = replace(AT, expected_total_s=0.0)

@@ -74,7 +74,7 @@ def test_poison_is_requested_again_by_the_next_submission(lake, settings, ask, m
     assert find_row(lake, job)["status"] == "solved"
 
 
-def test_a_job_over_budget_is_requested_again_under_a_larger_one_alone(
+def test_a_job_over_budget_is_requested_again_only_under_a_larger_one(
     lake, settings, ask, tmp_path
 ):
     job = ask(puzzle(7, toy.LARGE), COUNT)
@@ -195,7 +195,7 @@ def test_a_job_of_another_solver_version_ends_as_refused(lake, settings, ask, mo
     assert (found.state, "toy-1" in found.reason) == ("refused", True)
 
 
-def test_what_one_job_fails_on_affects_no_other(lake, settings, ask, monkeypatch):
+def test_a_failing_job_affects_no_other(lake, settings, ask, monkeypatch):
     broken, sound = (ask(puzzle(number), COUNT) for number in (14, 15))
     plan_one = module.Keeper._plan
 
@@ -212,7 +212,7 @@ def test_what_one_job_fails_on_affects_no_other(lake, settings, ask, monkeypatch
     assert status(lake, broken).state == "queued"
 
 
-def test_old_ends_and_what_killed_writers_left_are_deleted(lake, settings, ask, monkeypatch):
+def test_old_ends_and_leftovers_of_killed_writers_are_deleted(lake, settings, ask, monkeypatch):
     job = ask(puzzle(16, toy.LAYERED), COUNT)
     keeper = inline_keeper(lake, settings)
     run_id = read_wanted(lake, job).run_id
@@ -278,7 +278,7 @@ def test_a_job_whose_messages_are_lost_is_solved(cluster, cluster_lake):
         assert result_row(cluster_lake, job, timeout_s=60.0)["status"] == "solved"
 
 
-def test_what_is_over_its_small_budget_continues_in_the_queue_batch(lake, settings, ask):
+def test_a_small_job_over_budget_continues_in_the_queue_batch(lake, settings, ask):
     """Given a small job that comes back divided, Then its parts have the full budget."""
     sent = []
 

@@ -16,7 +16,7 @@ COUNT = Ask(kind="count")
 
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=5), st.uuids().map(lambda u: u.hex)), max_size=20))
-def test_jobs_are_named_as_one_by_one_whatever_their_puzzles_are_called(names):
+def test_jobs_are_named_in_bulk_as_one_by_one(names):
     question = question_of(game("pips"), COUNT)
     column = pa.chunked_array([pa.array(names[:3], pa.string()), pa.array(names[3:], pa.string())])
     keys = name_jobs(question, column)

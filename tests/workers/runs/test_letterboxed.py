@@ -48,7 +48,7 @@ def run_of(lake, settings, ask, rules=""):
 @pytest.mark.parametrize("into", [1, 3])
 @pytest.mark.parametrize("ask", ["count", "best(3)", "first"])
 @pytest.mark.parametrize("rules", ["", "chains=fewest-letters", "chains=4"])
-def test_a_run_says_what_the_game_says_whole_or_divided(tmp_path, ask, rules, into, monkeypatch):
+def test_a_run_equals_the_game_whole_or_divided(tmp_path, ask, rules, into, monkeypatch):
     settings = quick_settings(tmp_path)
     lake = Lake.open(settings.lake)
     divide_all(monkeypatch, into)

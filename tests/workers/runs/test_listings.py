@@ -104,7 +104,7 @@ def whole(game, puzzle, ask=ALL):
 
 @pytest.mark.parametrize("ask", ["all", "all(77)", "all(1000000)"])
 @pytest.mark.parametrize("name", ["pips", "letterboxed", "strands"])
-def test_a_listing_in_files_joined_is_what_the_game_lists(
+def test_a_listing_in_files_joins_to_the_list_of_the_game(
     tmp_path, small, name, ask, pips_board, monkeypatch, kept_files
 ):
     lake = Lake.open(small.lake)
@@ -221,7 +221,7 @@ def test_a_solution_file_that_is_gone_is_named_and_rebuilt(small, pips_board, ke
     assert texts_of(lake, row_of(lake, run_id)) == whole(PIPS, pips_board)
 
 
-def test_a_listing_on_demand_goes_into_files_where_a_row_is_too_short(small, pips_board):
+def test_a_listing_on_demand_goes_into_files_if_a_row_is_too_short(small, pips_board):
     lake = Lake.open(small.lake)
     submit = submit_without_server(lake, small)
     job, few = submit(pips_board, ALL), submit(pips_board, Ask.parse("all(2)"))
@@ -232,7 +232,7 @@ def test_a_listing_on_demand_goes_into_files_where_a_row_is_too_short(small, pip
     assert len(result(lake, few)["solutions"]) == 2
 
 
-def test_a_run_lists_again_what_was_beyond_a_smaller_bound(small, pips_board):
+def test_a_run_lists_jobs_again_under_a_larger_bound(small, pips_board):
     lake, boards = Lake.open(small.lake), puzzles_table(PIPS, [pips_board])
 
     def plan(bound, **more):

@@ -124,7 +124,7 @@ def test_every_puzzle_is_in_exactly_one_chunk(lake):
     sizes=st.lists(st.integers(1, 30), min_size=1, max_size=300),
     worker_count=st.integers(1, 64),
 )
-def test_expensive_jobs_come_first_and_alone_and_cheap_ones_share(
+def test_expensive_jobs_come_first_in_chunks_of_their_own_and_cheap_ones_share(
     tmp_path_factory, sizes, worker_count
 ):
     lake = Lake.open(str(tmp_path_factory.mktemp("plan")))
@@ -169,7 +169,7 @@ def test_puzzles_may_come_as_a_stream_and_are_the_same_run(lake, monkeypatch):
     assert sorted(rows.column("job_id").to_pylist()) == sorted(planned.column("job_id").to_pylist())
 
 
-def test_an_estimate_says_what_a_plan_would_be_and_writes_nothing(lake):
+def test_an_estimate_describes_a_plan_and_writes_nothing(lake):
     table = puzzles([8] * 50)
     work(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
     finish_run(lake, plan_run(lake, GAME, table.slice(0, 20), COUNT, BUDGET))
@@ -319,9 +319,7 @@ def test_a_planner_that_was_killed_anywhere_is_continued_under_the_same_name(
     check_whole(lake, run_id, table)
 
 
-def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
-    lake, monkeypatch, small_segments
-):
+def test_answers_during_planning_do_not_change_the_jobs_of_a_run(lake, monkeypatch, small_segments):
     table = puzzles([8] * 150)
     other = plan_run(lake, GAME, table.slice(140), COUNT, BUDGET)
     add_plan = planning.add_plan
@@ -339,7 +337,7 @@ def test_what_is_answered_while_a_run_is_planned_does_not_change_its_jobs(
 
 @settings(max_examples=drawn(60), deadline=None)
 @given(lists=st.lists(st.lists(st.integers(-9, 9), max_size=4), max_size=12), data=st.data())
-def test_columns_hold_what_the_table_holds_whatever_is_cut_out(lists, data):
+def test_slices_of_columns_equal_slices_of_the_table(lists, data):
     table = pa.table(
         {
             "a": pa.array(lists, pa.list_(pa.int32())),

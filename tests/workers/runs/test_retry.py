@@ -63,9 +63,7 @@ FIRST = {"solved": 8, "unsolvable": 1, "over_budget": 1, "poison": 2}
         (Retry.ALL, {"solved": 2, "over_budget": 1}),
     ],
 )
-def test_what_is_asked_for_is_solved_again_and_nothing_else(
-    work, lake, monkeypatch, over_budget, retry, worked
-):
+def test_only_requested_statuses_are_retried(work, lake, monkeypatch, over_budget, retry, worked):
     first, statuses = work()
     assert (statuses, first.poison_count) == (FIRST, 0)
     known, nothing = work()
@@ -80,7 +78,7 @@ def test_what_is_asked_for_is_solved_again_and_nothing_else(
     assert rows.column("status").to_pylist().count("poison") == (0 if "solved" in worked else 2)
 
 
-def test_what_fails_again_can_be_requested_again_and_again(work, lake, monkeypatch, over_budget):
+def test_a_failed_retry_can_be_retried(work, lake, monkeypatch, over_budget):
     names = {work()[0].run_id}
     for _ in range(3):
         run, statuses = work(Retry.POISON)
@@ -129,7 +127,7 @@ def end_with(monkeypatch, over_budget):
     return end_with
 
 
-def test_what_was_called_invalid_is_solved_again_when_it_is_asked_for(work, lake, end_with):
+def test_invalid_jobs_are_retried_on_request(work, lake, end_with):
     end_with(Status.INVALID)
     first, statuses = work()
     assert statuses == {"solved": 8, "unsolvable": 1, "over_budget": 1, "invalid": 2}

@@ -81,7 +81,7 @@ def test_frontiers_are_listed_and_dropped_by_their_chunks(lake):
     assert frontiers(lake, RUN) == [(3, 1), (3, 7)]
 
 
-def test_a_half_reads_what_the_part_would_have_read():
+def test_a_half_reads_the_input_of_the_whole_part():
     segments = [
         Segment(number=0, kind="plan", origins=(), chunk_rows=(1,)),
         Segment(number=1, kind="stage", origins=((0, 0),), chunk_rows=(1, 1)),
@@ -139,7 +139,7 @@ def test_the_last_of_many_large_parts_is_cut_into_small_ones():
     assert [size for _, size in next_stage([rows], few, Budget())] == [200_000] * 5
 
 
-def test_a_stage_ends_with_the_last_layer_and_few_states_continue_alone():
+def test_a_stage_ends_with_the_last_layer_and_few_states_form_one_part():
     sizes = Tuning(stage_carry_rows=100)
     parts = next_stage([carried(*[90] * 4, layer=19)], sizes, Budget())
     assert {part.until for part, _ in parts} == {20}

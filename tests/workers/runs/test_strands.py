@@ -48,7 +48,7 @@ def words(published, tmp_path_factory):
 
 @pytest.mark.parametrize("into", [1, 4])
 @pytest.mark.parametrize("ask", ["count", "best(4)", "all", "first"])
-def test_a_run_says_what_the_game_says_whether_it_was_divided_ahead_or_not(
+def test_a_run_equals_the_game_divided_in_advance_or_not(
     tmp_path, published, words, ask, into, monkeypatch
 ):
     settings = quick_settings(tmp_path)

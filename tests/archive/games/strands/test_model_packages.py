@@ -17,7 +17,7 @@ from nightgrid.solvers.errors import PermanentError
 @pytest.mark.parametrize(
     ("model", "name"), [(minilm, "sentence_model"), (language_model, "language_model")]
 )
-def test_without_its_package_there_is_a_sentence_that_says_what_to_install(
+def test_a_missing_package_is_reported_with_what_to_install(
     monkeypatch: pytest.MonkeyPatch, model: ModuleType, name: str
 ):
     opened = getattr(model, name)

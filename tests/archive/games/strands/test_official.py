@@ -52,7 +52,7 @@ def test_a_whole_answer_is_valid_and_one_that_breaks_a_rule_is_not(
 
 
 @pytest.mark.parametrize("kept", ["none", "the spangram's", "the first word's"])
-def test_words_without_cells_are_laid_where_they_fit(
+def test_words_without_cells_are_placed_where_they_fit(
     published: Published, cover: dict[str, Any], kept: str
 ) -> None:
     bare = without_paths(cover)

@@ -73,7 +73,7 @@ def test_nulls_lose_nothing_that_the_rest_determines(nulls: list[str]) -> None:
     assert identity(found) == COVER.identity
 
 
-def test_accepted_words_begin_with_the_answer_where_nothing_else_names_it() -> None:
+def test_accepted_words_begin_with_an_answer_that_nothing_else_names() -> None:
     words = [entry.word for entry in COVER.theme_words]
     nulls: dict[str, Any] = {"themeWords": None, "themeCoords": None, "spangramCoords": None}
     found = puzzle_of(payload(**nulls, solutions=[*words, "WEATHERREPORT", "ABLE", "BETTER"]))
@@ -164,7 +164,7 @@ FAULTS: list[tuple[str, str, dict[str, Any] | Callable[[dict[str, Any]], None]]]
 
 
 @pytest.mark.parametrize("odd", ["5", "\u0663", "\u00bd", "."])
-def test_what_is_not_a_letter_is_refused_with_its_cell(odd: str) -> None:
+def test_an_invalid_letter_is_refused_with_its_cell(odd: str) -> None:
     rows = ["ABC", f"D{odd}F"]
     for data in (rows, {"board": rows}, {"startingBoard": rows}):
         (fault,) = read_puzzles(json.dumps(data).encode(), "own.json")
@@ -275,7 +275,7 @@ def test_board_that_fits_its_words_in_countless_ways_is_read_all_the_same() -> N
 
 
 @pytest.mark.archive
-def test_words_alone_determine_the_cells_of_every_board(published: Path) -> None:
+def test_bare_words_determine_the_cells_of_every_board(published: Path) -> None:
     for path in sorted(published.glob("strands/*.json")):
         date = dt.date.fromisoformat(path.stem)
         value = json.loads(path.read_bytes())

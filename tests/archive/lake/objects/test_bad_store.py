@@ -22,7 +22,7 @@ def store(s3_endpoint, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_is_there_whatever_the_answers_were(store, kind):
+def test_written_files_exist_whatever_the_responses_were(store, kind):
     lake = Lake.open(f"s3://bucket/bad-{kind}?endpoint_override={store.url}")
     lake.list("folder")
     store.kind = kind
@@ -39,7 +39,7 @@ def test_what_is_written_is_there_whatever_the_answers_were(store, kind):
     assert {path: lake.read_bytes(path) for path in texts} == texts
 
 
-def test_a_late_listing_lacks_what_is_new(store):
+def test_a_late_listing_lacks_new_files(store):
     """So that the chaos suite's rows prove something."""
     lake = Lake.open(f"s3://bucket/late?endpoint_override={store.url}")
     assert lake.list("folder") == []

@@ -47,7 +47,7 @@ def test_files_are_written_read_listed_and_deleted(server: ObjectServer) -> None
 
 
 @pytest.mark.parametrize("page", [b"<html><body>Sign in</body></html>", b"<p>x<br></p>", b""])
-def test_a_page_in_the_place_of_a_listing_is_an_error_that_names_the_store(
+def test_a_page_instead_of_a_listing_is_an_error_that_names_the_store(
     server: ObjectServer, page: bytes
 ) -> None:
     """Given a proxy that answers 200 to everything, Then the lake does not seem empty."""
@@ -150,7 +150,7 @@ def test_a_create_that_always_fails_is_transient(server: ObjectServer) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 405, 301])
-def test_what_a_store_refuses_is_permanent_and_asked_once(
+def test_refusals_of_a_store_are_permanent_and_not_retried(
     server: ObjectServer, status: int
 ) -> None:
     for writes in (

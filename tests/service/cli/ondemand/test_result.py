@@ -65,7 +65,7 @@ def test_solutions_are_streamed_wherever_they_lie(
     assert [json.loads(text) for text in texts] == expected
 
 
-def test_a_damaged_table_of_puzzles_is_named_where_a_board_would_be_drawn(
+def test_a_damaged_table_of_puzzles_is_named_instead_of_the_board(
     tmp_path: Path, invoke: Invoke, board: Any
 ) -> None:
     job = listed(tmp_path, board)

@@ -205,7 +205,7 @@ def test_a_lake_of_submitted_jobs_alone_is_announced_and_lists_its_results(
 
 
 @pytest.mark.usefixtures("sent")
-def test_cancel_takes_ids_and_names_and_says_what_it_did(invoke: Invoke, write: Write) -> None:
+def test_cancel_accepts_ids_and_names_and_reports_the_result(invoke: Invoke, write: Write) -> None:
     lake = made_lake()
     job = invoke("submit", write(PAIR))[1].split()[0]
 

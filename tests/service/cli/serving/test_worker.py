@@ -47,7 +47,7 @@ def test_a_worker_says_what_it_runs(tmp_path: Path, roles: tuple[str, ...], told
     assert worker_module._processes(settings, roles) == told
 
 
-def test_a_keeper_alone_waits_for_no_kernels(
+def test_a_lone_keeper_waits_for_no_kernels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     games: list[object] = []

@@ -63,14 +63,14 @@ def test_words_have_styles_of_their_own() -> None:
     assert "● WORD20" in list_words(many).plain
 
 
-def test_boards_too_large_to_draw_are_said_to_be() -> None:
+def test_boards_too_large_to_draw_are_reported() -> None:
     large = Puzzle(sides=("ABC",) * 63 + ("D" * 500,))
     assert view.board(large).plain == "(a board of 64 sides is too large to draw)"
     with pytest.raises(PermanentError, match="too large for a picture"):
         view.svg(large, None, None)
 
 
-def test_view_says_what_a_board_and_a_chain_are() -> None:
+def test_view_describes_boards_and_chains() -> None:
     own = Puzzle(sides=SQUARE.sides, dictionary=CHAIN.words)
     assert view.describe(SQUARE) == "4 sides, 12 letters"
     assert view.describe(own) == "4 sides, 12 letters, 2 words"

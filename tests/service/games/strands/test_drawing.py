@@ -182,7 +182,7 @@ def test_picture_has_a_circle_a_cell_and_a_line_a_word(seed: int) -> None:
     assert list(lines.values()).count(GOLD) == 1
 
 
-def test_picture_says_below_the_words_what_is_noted() -> None:
+def test_picture_has_a_note_below_the_words() -> None:
     puzzle, cover = generate("WEATHERREPORT", WORDS, 3)
     svg = ET.fromstring(draw_svg(puzzle, cover, "Take an umbrella", "Best of 3 covers."))
     *_, words, noted = svg.findall(f".//{SVG}text[@class='caption']")
@@ -191,7 +191,7 @@ def test_picture_says_below_the_words_what_is_noted() -> None:
     assert int(noted.attrib["y"]) < int(svg.attrib["height"])
 
 
-def test_picture_escapes_what_it_is_given() -> None:
+def test_picture_escapes_its_texts() -> None:
     board = Puzzle(board=("<&", '">'))
     text = draw_svg(board, None, 'a <b> & "c" \x00')
     svg = ET.fromstring(text)

@@ -33,7 +33,7 @@ def know(monkeypatch: pytest.MonkeyPatch, words: dict[str, int]) -> None:
     monkeypatch.setattr(MeantGame, "open", lambda *_: small)
 
 
-def test_covers_have_a_confidence_and_say_what_spoke_for_them(invoke: Invoke, write: Write):
+def test_covers_have_a_confidence_and_have_their_evidence(invoke: Invoke, write: Write):
     file = write(PUZZLE.to_json() | {"clue": "letters"})
     code, out, _ = invoke("solve", file, "--rank", "--json")
     value = json.loads(out)
@@ -58,7 +58,7 @@ def test_covers_have_a_confidence_and_say_what_spoke_for_them(invoke: Invoke, wr
     assert "━" in told.rpartition("Spangram")[0], "the likeliest cover is drawn"
 
 
-def test_a_spangram_of_several_words_is_written_apart_where_it_is_explained(
+def test_a_spangram_of_several_words_is_written_apart_in_explanations(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
     know(monkeypatch, {"HOT": 500, "DOG": 520, "KITTEN": 400})
@@ -90,7 +90,7 @@ def test_a_spent_budget_is_an_answer(invoke: Invoke, write: Write):
     assert re.search(r"^Over budget after .*: the budget of seconds ran out$", told, re.MULTILINE)
 
 
-def test_a_play_that_cannot_begin_within_the_budget_says_so(
+def test_a_play_that_cannot_start_within_the_budget_says_so(
     invoke: Invoke, write: Write, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("NIGHTGRID_BUDGET_SECONDS", "0.000000001")

@@ -22,7 +22,7 @@ LEAP = Puzzle(tiles=(("A1",), ("A1",), ("A2",), ("A2",)))
 LEAP_WALK = Walk(tiles=(0, 1, 2, 3), teleports=(2,))
 
 
-def test_each_feature_stands_in_the_line_of_its_layer() -> None:
+def test_each_feature_is_in_the_line_of_its_layer() -> None:
     assert view.board(SMALL).plain == (
         "┌1───┬2───┐\n"
         "│ A1 │ A1 │\n"
@@ -59,7 +59,7 @@ def test_teleports_are_marked() -> None:
     assert any("is a teleport" in text for text in texts)
 
 
-def test_view_says_what_a_board_and_a_walk_are() -> None:
+def test_view_describes_boards_and_walks() -> None:
     assert view.describe(SMALL) == "4 tiles, 4 features"
     assert view.line(WALK) == "4 moves: 1 2 4 3 1"
     assert view.value(23, "teleports=yes") == "23 moves"
@@ -73,7 +73,7 @@ def test_published_boards_have_five_rows_of_six() -> None:
     assert [columns(n) for n in (1, 2, 4, 12, 30)] == [1, 2, 2, 4, 6]
 
 
-def test_boards_too_large_are_said_to_be() -> None:
+def test_boards_too_large_are_reported() -> None:
     large = Puzzle(tiles=(("A1",),) * (TILES_MAX + 2))
     assert view.board(large).plain == "(402 tiles are too large to draw)"
     crowded = Puzzle(tiles=(tuple(f"A{i}" for i in range(50)),) * 2)

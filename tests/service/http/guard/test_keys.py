@@ -26,7 +26,7 @@ def lake(tmp_path: Path) -> Lake:
     return Lake.open(str(tmp_path / "lake"))
 
 
-def test_a_key_opens_what_it_was_added_for_and_nothing_else(lake: Lake):
+def test_a_key_is_found_with_its_limits(lake: Lake):
     alice, bob = add_key(lake, "alice", 10, 2), add_key(lake, "bob")
     keys = read_keys(lake)
     found = find_key(keys, alice)
@@ -138,7 +138,7 @@ def test_the_command_adds_lists_and_revokes(
     assert len(out.splitlines()) == 1
 
 
-def test_keys_of_a_lake_that_may_only_be_read_are_listed(
+def test_keys_of_a_read_only_lake_are_listed(
     invoke: Callable[..., tuple[int, str, str]], lake: Lake, monkeypatch: pytest.MonkeyPatch
 ):
     add_key(lake, "alice")

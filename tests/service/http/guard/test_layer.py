@@ -149,7 +149,7 @@ def test_a_host_that_is_invalid(make: Callable[..., TestClient], name: str):
     assert told(make().get("/", headers={"host": name})) == (421, "unknown-host")
 
 
-def test_elsewhere_any_name_counts_unless_they_are_said(make: Callable[..., TestClient]):
+def test_elsewhere_any_name_counts_unless_names_are_set(make: Callable[..., TestClient]):
     assert make(host="0.0.0.0").get("/", headers={"host": "grid.example"}).status_code == 200
     client = make(host="0.0.0.0", hosts="grid.example, other")
     assert client.get("/", headers={"host": "grid.example:80"}).status_code == 200
@@ -222,7 +222,9 @@ def test_keys_count_seconds_after_they_change(
     assert client.get("/v1/echo", headers=bearer(key)).status_code == 200
 
 
-def test_a_key_may_ask_so_often_a_minute(make: Callable[..., TestClient], lake: Lake):
+def test_the_requests_of_a_key_are_limited_by_the_minute(
+    make: Callable[..., TestClient], lake: Lake
+):
     alice, bob = add_key(lake, "alice", per_minute=3), add_key(lake, "bob", per_minute=3)
     client = make(required=True)
     codes = [client.get("/v1/echo", headers=bearer(alice)).status_code for _ in range(3)]

@@ -21,7 +21,7 @@ def test_every_game_is_listed(sample: TestClient):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_is_said_of_a_game_holds(name: str, sample: TestClient):
+def test_descriptions_of_games_are_true(name: str, sample: TestClient):
     told = about(name)
     check_ask(Ask.parse(told.usual_ask), name)
     for kind in told.asks:

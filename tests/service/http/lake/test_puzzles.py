@@ -82,7 +82,7 @@ def test_the_boards_of_a_date_are_in_their_own_form(sample: TestClient):
     assert same == hard
 
 
-def test_answers_to_other_asks_stand_after_the_usual_one(
+def test_answers_to_other_asks_follow_the_usual_one(
     sample_lake: Path, open_client: Callable[..., TestClient], tmp_path: Path
 ):
     import shutil

@@ -59,7 +59,7 @@ def test_every_representation_has_the_rows_that_the_command_lists(
     assert paged == texts
 
 
-def test_json_is_what_one_gets_without_a_wish(sample: TestClient):
+def test_json_is_the_default_format(sample: TestClient):
     for accept in ("", "*/*", "application/*", "text/html, */*;q=0.1"):
         answer = sample.get(URL, headers={"accept": accept})
         assert answer.headers["content-type"] == "application/json"

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from nightgrid.archive.lake.storage import Lake
 
 
-def test_a_run_says_what_it_was_and_how_it_ended(sample: TestClient):
+def test_a_run_has_its_question_and_its_outcome(sample: TestClient):
     told = sample.get("/v1/runs").json()
     assert (told["total"], told["next"]) == (1, None)
     (run,) = told["runs"]

@@ -71,7 +71,7 @@ def test_without_a_collector_nothing_is_traced_or_loaded():
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 
 
-def test_without_the_extra_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
     with pytest.raises(PermanentError, match=r"expected nightgrid\[trace\]"):
         tracing.begin_tracing("http://127.0.0.1:4318", "x")

@@ -138,7 +138,7 @@ def test_workers_that_are_being_started_are_reported(
     assert (queue["state"], queue["answers"], queue["workers"]) == (told, answers, [])
 
 
-def test_requests_are_counted_by_route_and_not_by_what_clients_make_up(
+def test_requests_are_counted_by_route_and_not_by_arbitrary_paths(
     sample_lake: Path, open_client: Callable[..., TestClient]
 ):
     client = open_client(sample_lake)

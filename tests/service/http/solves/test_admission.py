@@ -50,14 +50,14 @@ def test_small_jobs_wait_for_small_ones_and_large_ones_for_large_ones(
     assert caught.value.headers == {"Retry-After": "15"}
 
 
-def test_a_large_job_is_refused_where_a_small_one_is_taken(lake: Lake) -> None:
+def test_a_large_job_is_refused_while_a_small_one_is_accepted(lake: Lake) -> None:
     submitted(lake, 2, 2, 20.0)
     check_admission(lake, SETTINGS, None, NEW, expected_s=1.0)
     with pytest.raises(Problem):
         check_admission(lake, SETTINGS, None, NEW, expected_s=11.0)
 
 
-def test_a_key_has_so_many_jobs_open_however_it_asks(lake: Lake) -> None:
+def test_the_open_jobs_of_a_key_are_limited(lake: Lake) -> None:
     limits = {"digest": "0" * 64, "per_minute": 1, "jobs": 2, "created_at": ""}
     alice, bob = (Key.model_validate({"name": name, **limits}) for name in ("alice", "bob"))
     submit, boards = submit_without_server(lake, SETTINGS), generate_many(3, 2, [PRESETS["easy"]])

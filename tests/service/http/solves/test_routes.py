@@ -147,6 +147,6 @@ def test_the_reason_of_a_cancelled_job_names_the_door(
     assert (cancelled["state"], cancelled["reason"]) == ("cancelled", door)
 
 
-def test_a_lake_without_puzzles_is_said_to_have_none(client: TestClient) -> None:
+def test_a_lake_without_puzzles_is_reported_as_empty(client: TestClient) -> None:
     told = client.post("/v1/solves", json={"id": "pips/2026-01-05/hard"})
     assert (told.status_code, told.json()["detail"]) == (404, "the lake has no puzzles yet")

@@ -101,7 +101,7 @@ def test_a_body_that_is_not_strict_json_is_refused_though_its_client_waits(
         ({"moves": [[[0, 0], [9, 9], 0, 0]]}, ("/moves/0", 422, "bad-value")),
     ],
 )
-def test_a_process_says_what_is_wrong_with_a_board_that_is_played(
+def test_a_process_reports_faults_of_a_board_being_played(
     quick: TestClient, change: dict[str, Any], told: tuple[str, int, str]
 ) -> None:
     body = {"puzzle": generated(7), "moves": []}
@@ -114,7 +114,7 @@ def test_a_process_says_what_is_wrong_with_a_board_that_is_played(
 
 
 @pytest.mark.parametrize("ask", ["count", "first", "all(1)", "all"])
-def test_what_was_answered_here_is_what_the_lake_says(
+def test_answers_of_the_service_equal_those_of_the_lake(
     quick: TestClient, service: Service, ask: str
 ) -> None:
     solve = quick.post("/v1/solves", json={"puzzle": generated(5), "ask": ask}, headers=WAIT).json()

@@ -34,7 +34,7 @@ def service(tmp_path: Path) -> Iterator[Serving]:
     "::test_whatever_is_killed_the_results_are_those_of_an_undisturbed_run"
 )
 @pytest.mark.slow
-def test_every_accepted_job_ends_whatever_is_killed(
+def test_every_accepted_job_ends_despite_kills(
     service: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_chaos, "CLIENTS", 3)

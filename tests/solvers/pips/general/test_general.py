@@ -71,7 +71,7 @@ def test_a_square_next_to_forced_tiles_has_two_tilings() -> None:
     assert count_generally(puzzle, None, Budget()).count == 2
 
 
-def test_halves_begin_with_what_a_part_has_laid(pips: Game[Any, Any]) -> None:
+def test_halves_start_from_the_dominoes_of_a_part(pips: Game[Any, Any]) -> None:
     cells = [(0, 1), (0, 2), (0, 3), (1, 0)]
     regions = [("sum", 2, cells), ("empty", None, [(0, 0)]), ("empty", None, [(2, 0)])]
     puzzle = puzzle_of(payload_of([(0, 0), (0, 1), (0, 1)], regions))
@@ -140,7 +140,7 @@ def test_long_regions_of_two_kinds_are_counted_and_listed(pips: Game[Any, Any]) 
         check_solution(puzzle, solution)
 
 
-def test_what_nothing_constrains_is_counted_at_any_size(pips: Game[Any, Any]) -> None:
+def test_unconstrained_boards_are_counted_at_any_size(pips: Game[Any, Any]) -> None:
     dominoes = [(1, 1)] * 995 + [(0, 2)] * 5
     puzzle = puzzle_of(unconstrained(rectangle(1, 2000), dominoes))
     assert pips.solve(puzzle, COUNT).count == math.comb(1000, 5) * 2**5

@@ -122,7 +122,7 @@ def test_what_a_loose_board_costs_by_stages(pips: Game[Any, Any], length: int) -
     assert cost.table_bytes < whole.statistics.table_bytes
 
 
-def test_one_part_costs_what_the_whole_costs(pips: Game[Any, Any]) -> None:
+def test_a_single_part_costs_as_much_as_the_whole(pips: Game[Any, Any]) -> None:
     puzzle = loose_board(10, 3)
     whole = pips.solve(puzzle, COUNT)
     count = layered(pips, puzzle)
@@ -249,7 +249,7 @@ def test_a_part_that_spends_its_budget_says_so(
 
 
 @pytest.mark.parametrize("table_bytes", [2**22, 2**19, 2**18])
-def test_states_that_are_held_are_what_they_are_when_gathered_one_after_the_other(
+def test_states_that_are_held_equal_those_gathered_one_after_the_other(
     pips: Game[Any, Any], table_bytes: int
 ) -> None:
     puzzle = loose_board(10, 3)

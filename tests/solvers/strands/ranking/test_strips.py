@@ -187,7 +187,7 @@ def test_a_spangram_that_no_list_has_comes_first():
     assert components_of(wide, first.spangram, vocabulary) == ("ZORBLING",)
 
 
-def test_what_takes_too_many_steps_leaves_the_strips_of_a_higher_floor():
+def test_too_many_steps_leave_the_strips_of_a_higher_floor():
     vocabulary = vocabulary_of(NAME_WORDS, set(NAME_WORDS), [])
     ranked = ranked_board(NAME, vocabulary)
     grid = grid_of(NAME, RULES, vocabulary.lexicon)

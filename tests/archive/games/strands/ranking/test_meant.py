@@ -26,7 +26,7 @@ def test_an_ask_names_how_many_covers_are_wanted():
         Ask.parse("meant(101)")
 
 
-def test_other_games_and_solvers_alone_refuse_it_with_a_sentence():
+def test_other_games_and_bare_solvers_refuse_it_in_one_sentence():
     with pytest.raises(PermanentError, match=r"meant\(K\) is for Strands; solutions of Pips are"):
         check_ask(MEANT, "pips")
     with pytest.raises(PermanentError, match=r"strands, bound as it is, does not answer meant"):

@@ -89,7 +89,7 @@ def test_the_activation_is_that_of_the_definition_in_every_row(rows: int):
     assert np.abs(gelu(values.copy()) - expected).max() < 2e-6
 
 
-def test_a_text_has_one_vector_whatever_it_is_embedded_with(
+def test_a_text_has_the_same_vector_in_any_batch(
     made: tuple[Path, dict[str, np.ndarray]],
 ):
     model = SentenceModel(made[0], made[0] / "kept")
@@ -105,7 +105,7 @@ def test_a_text_has_one_vector_whatever_it_is_embedded_with(
 @pytest.mark.long(
     short="tests/archive/games/strands/ranking/test_ranker.py::test_without_the_model_covers_are_ranked_by_words_and_geometry"
 )
-def test_without_the_package_the_ranker_of_a_machine_is_the_one_alone(
+def test_without_the_package_the_ranker_uses_no_models(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(minilm, "PACKAGE", "no_such_package_of_a_model")

@@ -27,7 +27,7 @@ def test_together_is_the_log_ratio_of_one_centre_to_many():
     assert np.isclose(PLDA.together(x), expected)
 
 
-def test_a_word_joins_the_others_by_what_it_adds():
+def test_a_word_joins_a_set_by_its_likelihood_ratio():
     x = np.random.default_rng(1).normal(size=(3, 3))
     expected = [PLDA.together(x) - PLDA.together(np.delete(x, i, axis=0)) for i in range(3)]
     assert np.allclose(PLDA.joins(x), expected)

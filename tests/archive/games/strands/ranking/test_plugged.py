@@ -42,7 +42,7 @@ def test_boards_that_judge_weights_are_later_than_those_they_were_fitted_on():
 
 
 @pytest.mark.parametrize("missing", [minilm, language_model])
-def test_without_one_of_the_models_the_ranker_is_the_one_alone(
+def test_without_one_of_the_models_the_ranker_uses_none(
     monkeypatch: pytest.MonkeyPatch, missing: ModuleType
 ):
     for model in (minilm, language_model):
