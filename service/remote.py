@@ -67,7 +67,8 @@ class RemoteJobs:
         """
         try:
             parts = urlsplit(url)
-            is_good = parts.scheme in _SCHEMES and bool(parts.hostname)
+            # `port` raises for one beyond 65535.
+            is_good = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
         except ValueError:
             is_good = False
         if not is_good or parts.username or parts.password:

@@ -122,15 +122,10 @@ def wait(process: subprocess.Popen[Any], seconds: float) -> bool:
 
 
 @contextmanager
-def locked(folder: Path, name: str, refusal: str) -> Iterator[None]:
-    """Hold the lock `name` of a folder on a local disk while the body runs.
-
-    Raises TransientError(refusal) while another process holds it, PermanentError if the folder
-    cannot be created or written.
-    """
+def writing_to(folder: Path) -> Iterator[None]:
+    """Raise PermanentError if the side folder cannot be created or written in the body."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        yield
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise
@@ -138,6 +133,17 @@ def locked(folder: Path, name: str, refusal: str) -> Iterator[None]:
             f"{folder}, the folder for locks, logs and the server, cannot be written "
             f"({error.strerror}); NIGHTGRID_VAR_DIR names another one"
         ) from error
+
+
+@contextmanager
+def locked(folder: Path, name: str, refusal: str) -> Iterator[None]:
+    """Hold the lock `name` of a side folder while the body runs.
+
+    Raises TransientError(refusal) while another process holds it, and as `writing_to`.
+    """
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

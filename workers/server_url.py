@@ -18,7 +18,7 @@ def checked_url(url: str) -> str:
     import redis
 
     try:
-        redis.ConnectionPool.from_url(url).make_connection()
+        redis.ConnectionPool.from_url(url.encode().decode()).make_connection()
     except (ValueError, TypeError, redis.RedisError) as error:
         # redis-py's message may contain part of a password.
         raise PermanentError(

@@ -129,6 +129,9 @@ def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
         )
     base = path.parent if path.is_file() else path
     paths = [f.path for f in archive_in(path, (*PAYLOAD_SUFFIXES, TABLE))[0] if f.path.is_file()]
+    for name in map(str, paths):
+        if name != name.encode(errors="ignore").decode():
+            raise PermanentError(f"{name!r:.200} is not UTF-8; expected a name that is")
     tables = [p for p in paths if p.suffix == TABLE]
     if tables and len(tables) == len(paths):
         return "parquet", base, tables

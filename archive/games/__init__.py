@@ -105,7 +105,8 @@ def claims_key(key: str) -> bool:
 def foreign(data: bytes) -> str:
     """Describe an input that no game claims; "" if it is not JSON, which readers report."""
     try:
-        value = json.loads(data)
+        # Of bytes, `json` would take other encodings than the readers do.
+        value = json.loads(data.decode())
     except (ValueError, RecursionError):
         return ""
     plugs = map(archive_plug, archived_games())

@@ -102,6 +102,8 @@ def folder_of(url: str) -> Path:
 def _trouble(url: str) -> str:
     if not url.strip() or "\0" in url:
         return "is not a path"
+    if url != url.encode(errors="ignore").decode():
+        return "is not UTF-8"
     slip = lacks_slashes(url)
     if slip is not None:
         return f"lacks // after {slip}:"

@@ -157,6 +157,8 @@ def columns_needed(sql: str) -> dict[str, list[str]]:
 
     Raises QueryError for anything but a query over views.
     """
+    if sql != sql.encode(errors="ignore").decode():
+        raise QueryError("the SQL is not UTF-8")
     with duckdb.connect(":memory:", config={"threads": 1, **_ERRORS}) as base:
         with _query_errors(sql):
             kind = _kind_of(base, sql)

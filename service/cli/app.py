@@ -148,6 +148,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return Exit.BAD_INPUT if isinstance(error, PermanentError) else Exit.FAILED
     except BrokenPipeError:
         raise
+    except UnicodeEncodeError as error:
+        # The name of a file, as those of other systems may be.
+        complain(f"{error.object!r:.80} is not UTF-8; expected a name that is")
+        return Exit.BAD_INPUT
     except ModuleNotFoundError as error:
         complain(_missing(error, _command_of(words)))
         return Exit.FAILED

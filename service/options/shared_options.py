@@ -63,6 +63,8 @@ FormatName = Annotated[
         help="Write rows as a drawn table, CSV, JSON lines or Parquet.",
     ),
 ]
+LIMIT_MAX = 999_999_999
+"""Largest limit that the text of an ask has digits for."""
 SECONDS_MIN = 0.001
 DEADLINE_MAX_S = 30 * 24 * 3600.0
 Deadline = Annotated[
@@ -152,12 +154,14 @@ First = Annotated[bool, typer.Option("--first", help="Find one solution.")]
 Count = Annotated[bool, typer.Option("--count", help="Count all solutions, exactly.")]
 All = Annotated[bool, typer.Option("--all", help="List every solution.")]
 Limit = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="List at most N solutions (with --all).")
+    int | None,
+    typer.Option(min=1, max=LIMIT_MAX, metavar="N", help="List at most N solutions (with --all)."),
 ]
 Best = Annotated[
     int | None,
     typer.Option(
         min=1,
+        max=LIMIT_MAX,
         metavar="K",
         help="Find the K best solutions, best first: the most probable ones of Strands, fewest "
         "words and letters of Letter Boxed, fewest moves of Tiles (K = 1).",

@@ -17,7 +17,7 @@ from nightgrid.workers.broker.connection import connect
 from nightgrid.workers.broker.worker_keys import living_workers
 from nightgrid.workers.cluster import server
 from nightgrid.workers.cluster.supervisor import ROLES, WORKERS, child_environment
-from nightgrid.workers.processes import end_group, spawn, wait
+from nightgrid.workers.processes import end_group, spawn, wait, writing_to
 from nightgrid.workers.settings import Settings
 
 POLL_SECONDS = 0.1
@@ -47,12 +47,13 @@ def beginning_cluster(
     module = "nightgrid.workers.cluster.supervisor"
     command = [sys.executable, "-m", module, "--stop-at-eof", "--roles", ",".join(roles)]
     command += ["--standby"] * standby + ["--start-workers-on-byte"] * workers_on_call
-    process = spawn(
-        command,
-        log_path=logs / "supervisor.log",
-        env=child_environment(settings),
-        stdin_pipe=True,
-    )
+    with writing_to(settings.side_dir):
+        process = spawn(
+            command,
+            log_path=logs / "supervisor.log",
+            env=child_environment(settings),
+            stdin_pipe=True,
+        )
     pipe = process.stdin
     assert pipe is not None
 

@@ -384,3 +384,11 @@ def test_the_lake_itself_is_a_corpus(lake: Lake):
     corpus = open_corpus(lake, "lake", game="pips")
     assert ids(corpus) == boards(3).column("puzzle_id").to_pylist()
     assert corpus.row_count == 3
+
+
+def test_a_name_that_is_not_utf_8_is_refused(lake: Lake, tmp_path: Path):
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (folder / "\udcff.json").write_text("{}")
+    with pytest.raises(PermanentError, match=r"\\udcff.json' is not UTF-8; expected a name"):
+        open_corpus(lake, str(folder))

@@ -17,6 +17,7 @@ FILES = {
     "file": "",
     "empty.json": "",
     "text.json": "hello",
+    "bom.json": '\ufeff{"dominoes": [], "regions": []}',
     "list.json": "[1, 2]",
     "pips.json": '{"dominoes": [[0, 0]], "regions": [{"indices": [[0, 0], [0, 1]], "type": "no"}]}',
     "odd.json": '{"dominoes": [[0, 0]], "regions": [{"indices": [[0, 0]], "type": "empty"}]}',
