@@ -222,6 +222,14 @@ def test_a_driver_that_starts_in_the_middle_only_waits_for_the_last_stage():
     assert keys(table.due_stages()[0]) == [(1, 0)], "one of an earlier stage is not read"
 
 
+def test_a_stage_that_is_not_due_does_not_delay_that_of_another_job():
+    table = ChunkTable(RUN)
+    table.add(segment(0, rows=(1, 1)), {(0, n): PartOf(job=n, stage=0) for n in (0, 1)})
+    table.move("land", (0, 1))
+    table.read((0, 1), LEFT)
+    assert list(table.due_stages()) == [1]
+
+
 def test_a_part_that_is_unanswered_ends_its_job_and_no_stage_follows():
     table = staged_table()
     table.read((0, 0), LEFT)
