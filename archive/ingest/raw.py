@@ -1,4 +1,4 @@
-"""Raw payloads: every body as it was received, and when each was seen for which date."""
+"""Raw payloads: every body as received, with its dates and times."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class RawArchive:
     """The raw payloads of one game: reads what was seen for every date, and stores what is new.
 
     A body lies at `raw/game=G/date=D/SHA256.body` and is written once; each sighting of it is a
-    file of metadata beside it, `SHA256.json` for the first and `SHA256.N.json` when the same body
+    file of metadata next to it, `SHA256.json` for the first and `SHA256.N.json` when the same body
     comes back as sighting N after another one. No file is ever changed.
 
     `raw/G.parquet` is the index of normalised sightings, with the dates without a puzzle in its

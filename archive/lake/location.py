@@ -56,14 +56,15 @@ def is_folder(url: str) -> bool:
 
 
 def is_missing(url: str) -> bool:
-    """Return whether the folder of a lake is missing; False for a bucket, which is not asked."""
+    """Return whether the folder of a lake is missing; False for a bucket, which is not checked."""
     return is_folder(url) and not folder_of(url).exists()
 
 
 def name_of_others(url: str) -> str | None:
     """Return a file in a folder that is not a lake yet; None if it is empty or a lake.
 
-    A bucket is not asked. Names that start with a dot, and the `lost+found` of a disk, are ignored.
+    Buckets are not checked. Names that start with a dot, and the `lost+found` of a disk, are
+    ignored.
     """
     try:
         names = sorted(path.name for path in folder_of(url).iterdir()) if is_folder(url) else []

@@ -1,4 +1,4 @@
-"""What a report shows, read from a lake: figures of a window of days, and totals of all before.
+"""Read the figures of a report from a lake: those of a window of days, and totals of all time.
 
 It reads the tables for people (editions, counts, ranks, rankings), which have a row for each date
 and level, and never the results of jobs: the size of corpora does not slow a report down.

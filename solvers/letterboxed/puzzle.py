@@ -24,8 +24,8 @@ class Puzzle:
     """A validated board. Sides are strings, one upper-case letter a place, as they are drawn.
 
     The general instance of article 000, Definition 5: any number of sides, any alphabet, a letter
-    several times on one side or on several. Order plays no role in the game, so boards that differ
-    only in the order of sides, or of letters on a side, have the same `puzzle_id`. Raises
+    several times on one side or on several. Order does not matter in the game, so boards that
+    differ only in the order of sides, or of letters on a side, have the same `puzzle_id`. Raises
     InvalidPuzzleError naming the rule and the place that breaks it.
     """
 

@@ -55,7 +55,7 @@ class PipsStream(SolutionStream[Solution]):
 
     @property
     def statistics(self) -> Statistics:
-        """What the stream has cost so far."""
+        """Cost of the stream so far."""
         if self._general is not None:
             return self._general.meter.statistics()
         return Statistics(

@@ -19,7 +19,7 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
     `feature` holds the features of each tile in turn, as numbers in the order of their first
     appearance on the board; `tile_size` how many of them each tile has; `size` the number of tiles.
-    Names play no role in the game and are kept so that a board can be restored: `name_letter` holds
+    Names do not matter in the game and are kept so that a board can be restored: `name_letter` holds
     the code points of each feature's name in turn, `name_size` how many.
     """
     numbers = [

@@ -13,7 +13,7 @@ from nightgrid.solvers.letterboxed.generate import LETTERS_PER_SIDE, SIDES, VOWE
 
 
 def maker(spec: Generated) -> Make:
-    """Parse the form of the boards, and try it."""
+    """Parse the form of the boards, and check it with one."""
     said = dict(spec.options)
     sides = read_number("sides", said.get("sides", str(SIDES)), 2, 100)
     letters = read_number("letters", said.get("letters", str(LETTERS_PER_SIDE)), 1, 100)

@@ -207,7 +207,7 @@ def generate(mix: Mix, seed: int) -> tuple[Puzzle, Solution]:
 def generate_many(
     seed: int, n: int, mixes: Sequence[Mix], start: int = 0
 ) -> Iterator[tuple[Puzzle, Solution]]:
-    """Generate boards `start` to `start + n - 1` of a stream that goes round the mixes.
+    """Generate boards `start` to `start + n - 1` of a stream that cycles through the mixes.
 
     Board i is `generate(mixes[i % len(mixes)], seed * SEEDS_PER_STREAM + i)`, so any slice of a
     stream can be made by itself.

@@ -1,8 +1,8 @@
 """The vocabulary of ranking: wider than the default one, with the kind of each word.
 
 Boards also use words that the default list lacks: words that only a list for spelling knows
-(CEDILLA), stems of inflected words (GOBSMACK), and two words in one (SITUP). Each kind is charged
-for when covers are scored (nightgrid.solvers.strands.ranking.terms).
+(CEDILLA), stems of inflected words (GOBSMACK), and two words in one (SITUP). Scores of covers
+charge for each kind (nightgrid.solvers.strands.ranking.terms).
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ class Vocabulary:
     listed: npt.NDArray[np.bool_]
     """Whether a list for spelling has it: names and abbreviations are in none."""
     inflection: npt.NDArray[np.int8]
-    """1 + the index among INFLECTIONS of what it ends with, if what stands before is a word;
-    else 0."""
+    """1 + the index of its ending among INFLECTIONS, if the rest is a word; else 0."""
     first: I32
     """The first word of a pair; -1 for other words."""
     second: I32

@@ -35,7 +35,7 @@ def test_head_has_the_parameters_of_get(sample: TestClient) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_is_described_whole(name: str):
+def test_an_operation_is_completely_described(name: str):
     _, path, operation = OPERATIONS[name]
     assert operation["summary"]
     assert operation["description"]

@@ -24,7 +24,7 @@ def test_unfinished_work_is_cleaned_up() -> None:
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_a_thread_leaves_signals_to_the_first_one() -> None:
+def test_signals_are_left_to_the_main_thread() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
     def seen() -> object:

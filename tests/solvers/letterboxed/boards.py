@@ -1,4 +1,4 @@
-"""Small boards of Letter Boxed for hypothesis: few letters, so that much repeats."""
+"""Small boards of Letter Boxed for hypothesis: few letters, with many repetitions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def expected_s(puzzle: Puzzle, ask: Ask = COUNT) -> float:
     return PIPS.close_cost_s(PIPS.to_arrays([puzzle]), ask)
 
 
-def test_a_board_of_the_size_of_published_ones_may_be_large():
+def test_a_board_of_published_size_may_be_large():
     published = [expected_s(generate(PRESETS["hard"], seed)[0]) for seed in range(20)]
     assert max(published) < 0.05
     assert expected_s(loose_board(14, 20)) > 2

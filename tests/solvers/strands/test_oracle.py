@@ -273,7 +273,7 @@ def test_rules_forbid_exactly_what_they_name(instance: Instance) -> None:
         ("ABC", ["A", "BC", "AB", "C"], "min_letters=3 compound_parts=1", 0),
     ],
 )
-def test_small_boards_have_the_covers_that_a_hand_finds(
+def test_small_boards_have_the_covers_found_by_hand(
     letters: str, words: list[str], rules: str, count: int
 ) -> None:
     instance = Instance(

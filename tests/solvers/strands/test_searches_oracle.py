@@ -105,7 +105,7 @@ def test_zones_give_the_covers_of_cp_sat(instance: Instance) -> None:
 @pytest.mark.slow
 @settings(max_examples=drawn(40), deadline=None)
 @given(instance=zoned(rules=plain_rules, shapes=LARGE, alphabets=MANY, longest=7, more_words=20))
-def test_zones_give_the_covers_of_cp_sat_on_boards_of_the_game_s_size(instance: Instance) -> None:
+def test_zones_give_the_covers_of_cp_sat_on_boards_of_published_size(instance: Instance) -> None:
     assert isinstance(engine_of(instance), ZoneEngine)
     assert_solved_as_by_cp_sat(instance)
 
@@ -173,7 +173,7 @@ def test_zones_and_sweep_agree(instance: Instance) -> None:
         ("ABC DEF", 1, ["A", "BC", "AB", "C", "DEF"], "min_letters=3", 1),
     ],
 )
-def test_boards_with_zones_have_the_covers_that_a_hand_finds(
+def test_boards_with_zones_have_the_covers_found_by_hand(
     letters: str, theme_words: int, words: list[str], rules: str, count: int
 ) -> None:
     instance = Instance(

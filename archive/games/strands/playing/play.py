@@ -45,7 +45,8 @@ class Possible:
     spans: frozenset[str] | None = None
     """Words that touch two opposite sides, each of which may be the spangram; None: any may."""
     roles: Mapping[str, float] = field(default_factory=dict)
-    """Probability of each word to be the spangram, by scores; sums to 1. Empty: `spangram` is."""
+    """Probability of each word to be the spangram, by scores; sums to 1. Empty if only `spangram`
+    may be."""
 
     @property
     def words(self) -> frozenset[str]:

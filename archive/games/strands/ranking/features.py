@@ -27,8 +27,9 @@ BREAKS: dict[str, tuple[float, ...]] = {
     "near_spangram": (0.0, 0.1, 0.2),
     "joins": (-5.0, 0.0, 5.0, 10.0),
 }
-"""Where lines break: likeness to the sum of the other words and the spangram; to the nearest other
-word; to the spangram; and how much likelier the word is given the others (in nats, PLDA)."""
+"""Breakpoints of the broken lines: likeness to the sum of the other words and the spangram; to the
+nearest other word; to the spangram; and how much likelier the word is given the others (in nats,
+PLDA)."""
 FIT = tuple(
     name
     for line, breaks in BREAKS.items()

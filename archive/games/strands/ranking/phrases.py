@@ -1,4 +1,4 @@
-"""How well two words form a phrase, for words that no list has together.
+"""How well two words form a phrase that is in no list.
 
 Lists of phrases are short: SALAD GREENS is in one, YOGA POSES is not. So a small network learned
 from such a list which vectors precede which, against the same words swapped and against random

@@ -96,7 +96,7 @@ def expected(
     ("text", "expected"),
     [
         ("a cat", ["a", "Ġcat"]),
-        # The pair that is listed first is joined first: "do", and then "og" is none.
+        # The pair that is listed first is joined first: "do", which leaves no "og".
         ("dog", ["dog"]),
         ("cats, 42", ["cat", "s", ",", "Ġ", "4", "2"]),
         ("\n\ncat", ["Ċ", "Ċ", "cat"]),
@@ -123,7 +123,7 @@ def test_a_text_has_the_same_probability_alone_and_in_a_batch(model: LanguageMod
     assert np.allclose(together, alone, atol=1e-4)
 
 
-def test_other_texts_before_change_nothing(model: LanguageModel):
+def test_the_batch_does_not_change_a_result(model: LanguageModel):
     first = model.log_chances(BEFORE, TEXTS)
     model.log_chances("cats", TEXTS)
     assert np.array_equal(model.log_chances(BEFORE, TEXTS), first)
