@@ -1,4 +1,4 @@
-"""The record in which kernels store one board: allocated once, filled again for each board."""
+"""The record in which kernels store one board: allocated once, refilled for each board."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ByRest = Annotated[I64, np.int64, (MOST_CELLS + 2,)]
 class Board:
     """One board. In kernels it is a record: passed by address, its arrays by name.
 
-    No object is made of this class: it defines BOARD's fields, and the types for the type checker.
+    The class has no instances: it defines BOARD's fields, and types for the type checker.
     """
 
     cells: Scalar
@@ -108,13 +108,13 @@ class Board:
     field_shift: ByRegion
     """its place there,"""
     field_bits: ByRegion
-    """and how many bits it takes."""
+    """and its number of bits."""
     rest: ByRegion
     """Scratch: free cells."""
     outlook: ByRegion
     """Where the region begins in `chance` and `variety`."""
     chance: ByFilled
-    """log2 of the chance that random pips have not failed."""
+    """log2 of the probability that random pips have not failed."""
     variety: ByFilled
     """log2 of the number of different progresses."""
     sums: Annotated[F64, np.float64, (2, MOST_SUMS)]
@@ -128,9 +128,9 @@ class Board:
     double: TypesByPips
     """The double of these pips."""
     spare: ByPips
-    """Scratch: halves left with these pips, without those that known cells take,"""
+    """Scratch: remaining halves with these pips, without those for known cells,"""
     spares: Scalar
-    """and the number of all of these."""
+    """and their total number."""
     next_a: ByPips
     """Scratch: the progress of the first free cell's region after these pips, -1 if not allowed."""
     next_b: ByPips
@@ -151,7 +151,7 @@ class Board:
     sweep_weight: Annotated[F64, np.float64, (8,)]
     """Scratch: estimates of the candidates for the cell order."""
     used: Annotated[I64, np.int64, (4,)]
-    """Scratch: bits of each word of a key that are given away."""
+    """Scratch: bits in use of each word of a key."""
     clock: Annotated[I64, np.int64, (CLOCK_WORDS,)]
     """See nightgrid.solvers.kernel.machine."""
     layer: Annotated[I64, np.int64, (MOST_CELLS // 2 + 3,)]
@@ -159,7 +159,7 @@ class Board:
 
 
 def record_of(fields: type) -> np.dtype[np.void]:
-    """Make the type of a record from a class whose fields are annotated with type and shape."""
+    """Build a record type from a class whose fields are annotated with type and shape."""
     hints = get_type_hints(fields, include_extras=True)
     return np.dtype([(name, *hint.__metadata__) for name, hint in hints.items()], align=True)
 

@@ -1,8 +1,8 @@
-"""Exact counting: how many ways lead to each state, layer by layer, equal states merged.
+"""Exact counting: the number of ways to each state, layer by layer, equal states merged.
 
 Only two layers of states are alive at a time: they grow towards each other from the two ends of one
-arena, so a budget in bytes bounds all memory. Once every constraint is settled, the dominoes left
-fit in any order, and one state represents all of them by a factor.
+arena, so a budget in bytes bounds all memory. Once every constraint is settled, the remaining
+dominoes fit in any order, and one state represents all of them by a factor.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Span(NamedTuple):
     first: Int
     last: Int
     rows_max: Int
-    """Ends early in a layer of more states than that."""
+    """Ends early in a layer with more states than this."""
 
 
 class Carried(NamedTuple):
@@ -68,8 +68,8 @@ class Counted(NamedTuple):
 def _settle(
     board: Board, width: tuple[int, ...], keys: U64, at: Int, hi: np.uint64, lo: np.uint64
 ) -> tuple[np.uint64, np.uint64]:
-    # Nothing constrains what is left: any domino on any tile in any direction. Take them all
-    # out of the key, so that states which differ in nothing else become one.
+    # The rest is unconstrained: any domino on any tile in any direction. Drop the dominoes from the
+    # key, so that states that differ only in them are merged.
     laid = np.uint64(0)
     for t in range(board.types):
         if not (keys[at, t // 64] >> np.uint64(t % 64)) & ONE:
@@ -141,14 +141,14 @@ def begin_with_root(space: Space, table: Table, children: Children) -> None:
 
 @search_kernel
 def begin_count(work: Work) -> None:
-    """Write the state of the empty board in memory that comes from Python."""
+    """Write the state of the empty board into memory passed from Python."""
     space = Space(work.boards[0], work.forest, work.width)
     begin_with_root(space, work.table, work.children)
 
 
 @search_kernel
 def carry(work: Work, span: Span, node_limit: Int, deadline_ns: Int) -> Carried:
-    """Carry states on in memory that comes from Python: see `count_layers`."""
+    """Advance states in memory passed from Python: see `count_layers`."""
     space = Space(work.boards[0], work.forest, work.width)
     limits = Limits(node_limit, deadline_ns)
     return count_layers(space, work.table, work.children, span, limits)
@@ -156,7 +156,7 @@ def carry(work: Work, span: Span, node_limit: Int, deadline_ns: Int) -> Carried:
 
 @inlined_kernel
 def first_row(table: Table, here: Int, side: Int) -> Int:
-    """Find where `here` states begin that lie at the table's start (side 0) or end (side 1)."""
+    """Return the first row of `here` states at the table's start (side 0) or end (side 1)."""
     return 0 if side == 0 else len(table.rows) - here
 
 

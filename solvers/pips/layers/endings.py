@@ -43,7 +43,7 @@ _BEFORE: dict[int, tuple[Status, ReasonCode | None, str]] = {
     spaces.TIME_IS_UP: (Status.OVER_BUDGET, ReasonCode.SECONDS, ""),
 }
 """Results of preparing a board: status, reason code, and a sentence of its own."""
-# Solved or not: the count tells.
+# Solved or not, depending on the count.
 _ENDINGS: dict[int, tuple[Status, Reason | None]] = {
     code: (status, Reason(code=reason, sentence=sentence) if reason else None)
     for code, (status, reason, sentence) in _BEFORE.items()

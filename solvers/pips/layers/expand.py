@@ -1,8 +1,8 @@
-"""What can follow a state: the one step that counting and searching share.
+"""The successors of a state: the step that counting and searching share.
 
-A state is a key (see layout) at a layer: so many dominoes placed. `examine` rejects a state that
-the pips left can no longer complete; `expand` lays every domino left on the first free cell in
-every way that the forest of tilings and the regions allow.
+A state is a key (see layout) at a layer, its number of placed dominoes. `examine` rejects a state
+that the remaining pips cannot complete; `expand` lays every remaining domino on the first free cell
+in every way that the forest of tilings and the regions allow.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def node_of(board: Board, keys: U64, at: Int, layer: Int) -> Int:
 
 @inlined_kernel
 def type_mask(types: Int, word: Int) -> np.uint64:
-    """Mask the bits of a key word that say which domino types are left."""
+    """Mask the bits of a key word for the remaining domino types."""
     here = types - 64 * word
     if here >= 64:
         return ALL_ONES
@@ -47,9 +47,9 @@ def progress(board: Board, keys: U64, at: Int, g: Int) -> Int:
 
 @inlined_kernel
 def started(board: Board, keys: U64, at: Int, g: Int, rest: Int) -> Int:
-    """Read a region's progress, 0 for none or for a region of which every cell is free.
+    """Read a region's progress; 0 for no region or an empty one.
 
-    An untouched region may share its bits with one that is about to be full.
+    An empty region may share its bits with one that is about to be full.
     """
     if g < 0 or rest == board.size[g]:
         return 0
@@ -58,7 +58,7 @@ def started(board: Board, keys: U64, at: Int, g: Int, rest: Int) -> Int:
 
 @search_kernel
 def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
-    """Sort the pips left into board.spare and low; return whether they may complete a state.
+    """Sort the remaining pips into board.spare and low; return whether they may complete a state.
 
     Halves that known cells take, the last of a sum and those of a started equals region, are set
     apart first. The others must allow for each region by itself, and for all sums together: the
@@ -145,7 +145,7 @@ def _add_extras(board: Board, keys: U64, at: Int) -> None:
 
 @search_kernel
 def extra_copies(board: Board, keys: U64, at: Int, t: Int) -> Int:
-    """Read how many copies of a domino type are left beyond the first; only for such types."""
+    """Read how many copies beyond the first are left of a domino type with copies."""
     bits = bit_length(board.copies[t] - 1)
     word = keys[at, board.extra_word[t]] >> np.uint64(board.extra_shift[t])
     return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
@@ -153,9 +153,9 @@ def extra_copies(board: Board, keys: U64, at: Int, t: Int) -> Int:
 
 @inlined_kernel
 def _advance(board: Board, g: Int, done: Int, rest: Int, v: Int) -> Int:
-    """Return a region's progress after pips of index v with `rest` cells then free; -1 if broken.
+    """Return a region's progress after pips of index v, with `rest` cells left; -1 if broken.
 
-    A region that is full, or satisfied whatever comes, has progress 0 or its canonical value.
+    A full or finally satisfied region has progress 0 or its canonical value.
     """
     kind, spare = board.kind[g], board.spare[v]
     if kind == EQUALS:
@@ -258,7 +258,7 @@ def _put(board: Board, keys: U64, at: Int, g: Int, progress: Int) -> None:
 
 @inlined_kernel
 def _take(board: Board, children: U64, at: Int, t: Int, w: Int, bit: np.uint64) -> None:
-    # The copies beyond the first go first, so that a type's bit says whether any is left.
+    # Copies beyond the first are used first, so that a type's bit says whether any is left.
     if board.copies[t] > 1 and extra_copies(board, children, at, t) > 0:
         children[at, board.extra_word[t]] -= ONE << np.uint64(board.extra_shift[t])
     else:
@@ -267,7 +267,7 @@ def _take(board: Board, children: U64, at: Int, t: Int, w: Int, bit: np.uint64) 
 
 @search_kernel
 def write_root(board: Board, width: tuple[int, ...], keys: U64, at: Int) -> None:
-    """Write the key of the empty board: every domino left, nothing filled."""
+    """Write the key of the empty board: every domino left, no cell filled."""
     types = board.types
     for i in range(len(width)):
         keys[at, i] = ZERO

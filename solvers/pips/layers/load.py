@@ -1,4 +1,4 @@
-"""A board as a row of columns has it: neighbours, pips, domino types, constraints that can fail."""
+"""Load a board from a row of columns: neighbours, pips, domino types, constraints that can fail."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from nightgrid.solvers.pips.regions import MAX_COORDINATE, MAX_PIP, MAX_TARGET
 def load(board: Board, columns: Columns, row: Int) -> Int:
     """Read one row into the board's order-independent arrays.
 
-    Returns READY, BAD_ROW when the row is none (cells unsorted or odd in number, a region out of
-    range, a wrong number of dominoes), or BOARD_TOO_LARGE when it has more cells, distinct dominoes
+    Returns READY, BAD_ROW for an invalid row (cells unsorted or odd in number, a region out of
+    range, a wrong number of dominoes), or BOARD_TOO_LARGE if it has more cells, distinct dominoes
     or distinct pips than a board holds.
     """
     cell_at, region_at, domino_at = (
@@ -91,7 +91,7 @@ def _find_neighbours(board: Board, n: Int) -> None:
 @search_kernel
 def _index_dominoes(board: Board, columns: Columns, d0: Int, dominoes: Int) -> Int:
     halves_a, halves_b = columns.domino_a, columns.domino_b
-    # Distinct pips by insertion sort: few, and nearly always 0 to 6.
+    # Distinct pips by insertion sort: they are few, nearly always 0 to 6.
     values = 0
     for k in range(2 * dominoes):
         v = halves_a[d0 + k // 2] if k % 2 == 0 else halves_b[d0 + k // 2]

@@ -20,7 +20,7 @@ from nightgrid.solvers.pips.layers.space import READY, Children, Limits, Space, 
 from nightgrid.solvers.pips.layers.tilings import build_tilings, place_cells
 
 HOPELESS = -24.0
-"""log2 of the chance that stands for "never"."""
+"""log2 of the probability that stands for "never"."""
 
 
 @search_kernel
@@ -126,10 +126,10 @@ def _foresee_unequal(board: Board, size: Int, at: Int) -> None:
 
 SWEEPS = 8
 FRONTIER_BITS = 0.6
-"""log2 of the ways in which one cell of the frontier can relate to the tilings behind it."""
+"""log2 of the ways in which a cell of the frontier can relate to the tilings before it."""
 
 PROBE_ABOVE_STATES = 2.0**20
-"""Estimate, about four times too high, from which sweeps are tried rather than only estimated."""
+"""From this estimate on, about four times too high, sweeps are tried and not only estimated."""
 PROBE_NODES = 2**11
 """Transitions of a first trial,"""
 PROBE_NODES_MAX = 4 * PROBE_NODES
@@ -172,9 +172,9 @@ def judge_orders(board: Board) -> float:
 
 @search_kernel
 def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
-    # A board this large is worth a trial of every sweep. Those that get furthest, among those of
-    # one layer with the fewest states, are tried on twice as many; if none starts, the estimate's
-    # sweep stays.
+    # A board this large is worth a trial of every sweep. The ones that get furthest, then those
+    # with the fewest states, are tried on twice as many; if none starts, the estimate's sweep
+    # stays.
     board = space.board
     nodes: Int = np.int64(PROBE_NODES)
     tried = SWEEPS
@@ -259,7 +259,7 @@ def _sweep(board: Board, sweep: Int) -> None:
 
 @search_kernel
 def estimate(board: Board) -> float:
-    """Estimate how many states the order in board.order leads to.
+    """Estimate the number of states under board.order.
 
     After each cell: the expected number of partial arrangements that have not failed, or of
     different (dominoes left, frontier, progress) combinations if that is smaller.
@@ -291,7 +291,7 @@ def estimate(board: Board) -> float:
         board.rest[g] += 1
         constrained -= board.kind[g] != EMPTY
         if constrained <= 0:
-            # The rest takes any domino: states only differ in their frontier.
+            # The rest is unconstrained: states only differ in their frontier.
             total += 2.0 ** (FRONTIER_BITS * frontier)
             continue
         chance += board.chance[at + 1] - board.chance[at]

@@ -1,7 +1,6 @@
 """Preparation of a board before its first state.
 
-It is loaded from a row of columns, its cell order is chosen, its tilings are built and its keys are
-laid out.
+Load it from a row of columns, choose its cell order, build its tilings and lay out its keys.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def prepare(
     """Load a row, choose its cell order, build its tilings and lay out its keys.
 
     The cell order does not depend on the part, so that all parts of a job share it. The table and
-    the children are scratch for choosing it. Returns READY or why it is not.
+    the children are scratch for choosing it. Returns READY or the reason why not.
     """
     board = space.board
     code = load(board, columns, row)
@@ -34,7 +33,7 @@ def prepare(
     choose_order(space, table, children, deadline_ns)
     tiles, halves = part.tiles, part.halves
     if len(tiles) > 0:
-        # A part is refused like its whole, or it would be searched in another cell order.
+        # Refuse a part if the whole is refused, or it would be searched in another cell order.
         code = _fold(space, deadline_ns)
         if code != spaces.READY:
             return code
@@ -54,7 +53,7 @@ def prepare(
 
 @search_kernel
 def prepare_work(work: Work, columns: Columns, row: Int, part: PartArrays, deadline_ns: Int) -> Int:
-    """Prepare a row in memory that comes from Python: see `prepare`."""
+    """Prepare a row in memory passed from Python: see `prepare`."""
     space = Space(work.boards[0], work.forest, work.width)
     return prepare(space, work.table, work.children, columns, row, part, deadline_ns)
 

@@ -17,7 +17,7 @@ from nightgrid.solvers.pips.layers.search import STACK_COLUMNS
 from nightgrid.solvers.pips.layers.space import OPENS, Children, Table, Work, allocate_forest
 
 NARROW: tuple[int, ...] = (0, 0)
-"""A key of two words. Kernels are compiled per key length, which they take from this tuple."""
+"""A key of two words. Kernels are compiled for each length of this tuple."""
 WIDE: tuple[int, ...] = (0, 0, 0, 0)
 
 MOST_CHILDREN = 4 * 2 * MOST_TYPES
@@ -26,7 +26,7 @@ SMALL_BYTES = 8 * 1024**2
 SMALL_NODES = 8192
 MOST_NODES = 2**22
 NODE_BYTES = 8 * (7 + 2 * 4 + OPENS * 2 + 4)
-"""Most memory of a forest per node, with its share of edges, open regions and index."""
+"""Most bytes of a forest per node, with its share of edges, open regions and index."""
 INDEX_SHARE = 4
 """Divisor of the table bytes for the hash index."""
 
@@ -34,7 +34,7 @@ INDEX_SHARE = 4
 def allocate(width: tuple[int, ...], table_bytes: int, nodes: int) -> Work:
     """Allocate for one board: tables of about `table_bytes` and a forest of `nodes`.
 
-    Memory is only promised here: a page costs nothing until a kernel writes on it.
+    Memory is only reserved here: a page costs nothing until a kernel writes to it.
     """
     return Work(
         boards=np.zeros(1, BOARD),
@@ -85,7 +85,7 @@ class SearchScratch:
     """The memory of one search, from its first solution to its last."""
 
     work: Work
-    """Its table is for trials of cell orders; children have room for those of every depth."""
+    """Its table is for trials of cell orders; its children have room for every depth."""
     dead: Table
     """Dead states. The index is that of the work's table."""
     stack: I64

@@ -1,4 +1,4 @@
-"""Solutions one by one: depth first over the same states as counting, dead ends remembered.
+"""Yield solutions one by one: depth first over the states of counting, remembering dead ends.
 
 Each dead state is explored once and then remembered, after which the search runs from solution to
 solution, and the time of `all` grows with their number. The search stops when the caller's rows are
@@ -29,7 +29,7 @@ MORE = codes.KERNEL_CODES
 DEPTH, DEAD, BITS, NODES, STATES, KERNEL_NS = range(6)
 REGISTERS = 8
 # Columns of Walk.stack, by depth: row of the state, next child, end of the children, any solution
-# found; slot of the index where the state belongs, and how many dead states there were then.
+# found; the state's slot of the index, and the number of dead states then.
 AT, NEXT, END, ALIVE, SLOT, STAMP = range(6)
 STACK_COLUMNS = 6
 
@@ -40,7 +40,7 @@ class Walk(NamedTuple):
     stack: I64
     """int64[depths, STACK_COLUMNS]"""
     path: I64
-    """int64[depths]: nodes in the forest of tilings on the way there."""
+    """int64[depths]: nodes of the path in the forest of tilings."""
     run: I64
     """int64[REGISTERS]"""
 
@@ -58,9 +58,9 @@ class Found(NamedTuple):
 def begin(
     work: Work, columns: Columns, row: Int, part: PartArrays, walk: Walk, budget_ns: Int
 ) -> Int:
-    """Prepare a row (see `prepare`, whose code is returned) and stand at its empty board.
+    """Prepare a row (see `prepare`, whose code is returned) and start at its empty board.
 
-    The work's table is scratch; its index is that of the search to come.
+    The work's table is scratch; its index is used by the search.
     """
     space = Space(work.boards[0], work.forest, work.width)
     board, stack, run = space.board, walk.stack, walk.run
@@ -87,7 +87,7 @@ def _find(width: tuple[int, ...], dead: Table, bits: Int, keys: U64, at: Int) ->
 
 @search_kernel
 def _remember_dead(width: tuple[int, ...], dead: Table, walk: Walk, keys: U64, depth: Int) -> bool:
-    # False without room.
+    # False if there is no room.
     run, stack = walk.run, walk.stack
     held, bits = run[DEAD], run[BITS]
     at, slot, stamp = stack[depth, AT], stack[depth, SLOT], stack[depth, STAMP]
@@ -134,9 +134,9 @@ def search_board(
 ) -> tuple[Int, Int]:  # fmt: skip
     """Write `wanted` further solutions into the rows of `into`.
 
-    Returns (code, solutions written). Code MORE means that it stopped at the last one wanted. Both
-    limits are for all calls together; after OUT_OF_BYTES the search goes on with a larger copy of
-    the table of dead states.
+    Returns (code, solutions written). Code MORE means that it stopped at the last wanted one. Both
+    limits are for all calls together; after OUT_OF_BYTES, continue with a larger copy of the table
+    of dead states.
     """
     space = Space(work.boards[0], work.forest, work.width)
     begun = monotonic_ns(space.board.clock)
@@ -157,7 +157,7 @@ def _walk(
     layers = board.dominoes
     found = 0
     depth = run[DEPTH]
-    # The first look at the clock comes at once: a call may end before the stride is over.
+    # Check the clock at once: a call may end before the stride is over.
     states, nodes, expanded = run[STATES], run[NODES], CLOCK_STRIDE - 1
     code = codes.DONE
     while depth >= 0:
@@ -179,9 +179,9 @@ def _walk(
             at = stack[depth, AT]
             node = node_of(board, keys, at, depth)
             walk.path[depth] = node
-            # Children lie right behind those of the state before, dense in the cache.
+            # Children directly follow those of the previous state, dense in the cache.
             child = end = stack[depth - 1, END] if depth > 0 else 1
-            # A child was examined when it was picked, and nothing else since.
+            # A child was examined when it was picked, and no other since.
             if depth > 0 or examine(space, keys, at, node):
                 end += expand(space, keys, at, depth, node, children, child)
             stack[depth, END] = end
@@ -197,7 +197,7 @@ def _walk(
                 if depth + 1 == layers:
                     break
                 node = node_of(board, keys, child, depth + 1)
-                # What is dead at a glance is seen again as fast as it is remembered.
+                # A trivially dead state is detected again as fast as it is looked up.
                 if examine(space, keys, child, node):
                     break
             child += 1

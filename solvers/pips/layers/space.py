@@ -1,4 +1,4 @@
-"""What kernels pass to each other: the states of a board, their children, and a table of them."""
+"""Data shared by kernels: the states of a board, their children, and a table of them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from nightgrid.solvers.pips.layers.board import MOST_CELLS, Board
     READY, BAD_ROW, BOARD_TOO_LARGE, UNTILEABLE, ORDER_TOO_WIDE, FOREST_TOO_LARGE, KEY_TOO_LONG,
     TIME_IS_UP,
 ) = range(8)  # fmt: skip
-"""How making a board ready for its first state ends; nightgrid.solvers.pips.layers.endings
-translates it."""
+"""Result codes of preparing a board; nightgrid.solvers.pips.layers.endings translates them."""
 
 # Columns of Forest.nodes, edges and opens.
 POSITION, WINDOW, LIVE, EDGE, OPEN, KNOWN, FREE = range(7)
@@ -34,7 +33,7 @@ class Forest(NamedTuple):
     nodes: I64
     """int64[nodes, 7], by layer: first free POSITION, WINDOW of covered positions after it, first
     EDGE, first entry in `opens`, first one there after the KNOWN regions, number of FREE
-    constrained cells. Row i + 1 ends what row i begins."""
+    constrained cells. Row i + 1 ends the ranges of row i."""
     edges: I64
     """int64[edges, 4], by node: PARTNER position, CHILD node, REST_A and REST_B free cells of the
     regions of the two cells, those included."""
@@ -46,25 +45,25 @@ class Forest(NamedTuple):
 
 
 class Space(NamedTuple):
-    """The states of one board: what a key means and what can follow it."""
+    """The states of one board: the meaning of keys, and their successors."""
 
     board: Board
     forest: Forest
     width: tuple[int, ...]
-    """As many numbers as a key has words; kernels are compiled for each length."""
+    """A number for each word of a key; kernels are compiled for each length."""
 
 
 class Table(NamedTuple):
     """States and the index that finds them."""
 
     rows: U64
-    """uint64[rows, words or more]: a key, and behind it what is known of the state."""
+    """uint64[rows, words or more]: a key, and then the value of the state."""
     slots: Index
     """uint32[power of two]: see nightgrid.solvers.kernel.hash_table."""
 
 
 class Children(NamedTuple):
-    """States that follow others, and how."""
+    """Successors of states, and their steps."""
 
     keys: U64
     """uint64[rows, words]"""
@@ -76,8 +75,8 @@ class Children(NamedTuple):
 class Work(NamedTuple):
     """The memory of one solve, as Python hands it to kernels.
 
-    The board lies in an array of one, which Numba recognises a hundred times faster than a record.
-    A kernel takes it out of there and makes a Space of it; no function can return a record.
+    The board is in an array of one, which Numba recognises a hundred times faster than a record. A
+    kernel makes a Space of it; no function can return a record.
     """
 
     boards: npt.NDArray[np.void]
@@ -91,7 +90,7 @@ class Work(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a kernel may spend."""
+    """Limits of a kernel."""
 
     nodes: Int
     """Transitions between states."""
@@ -115,13 +114,13 @@ def allocate_forest(nodes: int) -> Forest:
 SMALLEST_BITS = 8
 """The index of the smallest layer has 2^8 slots."""
 PREFETCH_BITS = 15
-"""Size of an index, as a power of two, from which on its lines are asked for ahead: beyond the
-nearer caches."""
+"""Size of an index, as a power of two, from which its lines are prefetched: beyond the nearer
+caches."""
 
 
 @inlined_kernel
 def bits_for(table: Table, states: Int) -> Int:
-    """Choose 2^bits slots, of which about so many states take half, as far as the index goes."""
+    """Choose 2^bits slots for about half as many states, as far as the index allows."""
     bits = SMALLEST_BITS
     while 1 << bits < 2 * states and 1 << bits < len(table.slots):
         bits += 1
@@ -130,7 +129,7 @@ def bits_for(table: Table, states: Int) -> Int:
 
 @inlined_kernel
 def row_of(table: Table, number: Int, backwards: bool) -> Int:
-    """Return the row of state `number`, counted from the start or the end of the table.
+    """Return the row of state `number`, from the start or the end of the table.
 
     Two layers of states are alive at a time, and grow towards each other from the two ends.
     """
@@ -144,7 +143,7 @@ def find_state(
 ) -> tuple[Int, Int]:  # fmt: skip
     """Look up the state whose key is in row `at` of `keys` and has the hash `mixed`.
 
-    Returns its slot in the index and its row, or the slot that is free for it and -1.
+    Returns its slot in the index and its row, or the free slot for it and -1.
     """
     slot = hash_table.first_slot(mixed, bits)
     row: Int = np.int64(-1)
@@ -165,10 +164,9 @@ def ask_ahead(
     width: tuple[int, ...], table: Table, bits: Int, keys: U64, start: Int, stop: Int,
     backwards: bool,
 ) -> None:  # fmt: skip
-    """Ask for the memory in which keys `start` to `stop` - 1 will be looked up.
+    """Prefetch the slots of keys `start` to `stop` - 1.
 
-    A large index misses the cache nearly every time: with all lines asked for before the first is
-    needed, the memory works on many at once.
+    A large index nearly always misses the cache: prefetching all lines overlaps the misses.
     """
     for c in range(start, stop):
         prefetch(table.slots, hash_table.first_slot(hash_table.hash_row(width, keys, c), bits))
@@ -184,7 +182,7 @@ def ask_ahead(
 def index_again(
     width: tuple[int, ...], table: Table, bits: Int, states: Int, backwards: bool
 ) -> None:
-    """Make an index of 2^bits slots over so many states."""
+    """Build an index of 2^bits slots over some states."""
     hash_table.clear(table.slots, bits)
     for number in range(states):
         mixed = hash_table.hash_row(width, table.rows, row_of(table, number, backwards))

@@ -1,9 +1,9 @@
-"""The forest of tilings, folded into a graph: which tiles can come next without a dead end.
+"""The forest of tilings, folded into a graph of the tiles that can follow without a dead end.
 
-A node is a set of covered cells that filling the first free cell again and again can reach and
-from which the board can still be tiled; an edge is the next tile. It is the article's forest of
-tiling trees (002, "Tiling") with equal subtrees shared, built once for each board, so that the
-search over pips never meets a stranded cell or an odd component.
+A node is a set of covered cells that is reached by always filling the first free cell, and from
+which the board can still be tiled; an edge is the next tile. It is the article's forest of tiling
+trees (002, "Tiling") with equal subtrees shared, built once for each board, so that the search over
+pips never meets a stranded cell or an odd component.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from nightgrid.solvers.pips.layers.space import Forest
 SMALLEST_BITS = 4
 """The index of the smallest layer has 2^4 slots."""
 CLOCK_NODES = 256
-"""Nodes from which on a layer takes long enough to look at the clock before it."""
+"""A layer with this many nodes checks the clock first."""
 MAX_WINDOW = 62
-"""How far after the first free position a covered one may lie: a window is one word."""
+"""Covered positions are at most this far after the first free one: a window is one word."""
 
 
 @search_kernel
@@ -67,10 +67,10 @@ def place_cells(board: Board) -> Int:
 
 @search_kernel
 def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
-    """Build the graph layer by layer, then drop every node from which no tiling is left.
+    """Build the graph layer by layer, then drop every node without a tiling.
 
-    Returns READY, UNTILEABLE, ORDER_TOO_WIDE (the order's reach exceeds a window),
-    FOREST_TOO_LARGE (nodes exceed the forest's capacity) or TIME_IS_UP (the deadline is over).
+    Returns READY, UNTILEABLE, ORDER_TOO_WIDE (the order's reach exceeds a window), FOREST_TOO_LARGE
+    (nodes exceed the forest's capacity) or TIME_IS_UP (the deadline has passed).
     """
     n = board.cells
     layers = board.dominoes
@@ -106,7 +106,7 @@ def build_tilings(board: Board, forest: Forest, deadline_ns: Int) -> Int:
                 covered = window | bit
                 run = trailing_zeros(~covered)
                 after = p + 1 + run
-                # In two steps: a shift by a whole word is undefined.
+                # In two steps, since a shift by a whole word is undefined.
                 rest = (covered >> np.uint64(run)) >> np.uint64(1)
                 child = _intern(forest, bits, nodes, after, rest)
                 if child == nodes:
@@ -160,7 +160,7 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
                     forest.nodes[node, spaces.LIVE] = 0
     if forest.nodes[0, spaces.LIVE] < 0:
         return spaces.UNTILEABLE
-    # Number the live nodes again, then move nodes and edges down over the dead ones.
+    # Renumber the live nodes, then move nodes and edges down over the dead ones.
     live = 0
     start = 0
     for k in range(layers + 1):
@@ -182,7 +182,7 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
         p = forest.nodes[node, spaces.POSITION]
         forest.nodes[to, spaces.POSITION] = p
         forest.nodes[to, spaces.WINDOW] = forest.nodes[node, spaces.WINDOW]
-        # `to` is never ahead of `node`, so nothing is overwritten that is still to be read.
+        # `to` is never ahead of `node`, so no unread entry is overwritten.
         forest.nodes[to, spaces.EDGE] = edges
         forest.nodes[to, spaces.OPEN] = opens
         opens = _count_rest(board, forest, to, opens)
@@ -218,7 +218,7 @@ def _count_rest(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
             g = board.region[q]
             if g >= 0:
                 board.rest[g] += 1
-            # A part may say what lies on a cell that no region constrains.
+            # A part may fix the pips of an unconstrained cell.
             if g >= 0 or board.fixed[q] >= 0:
                 free += 1
     forest.nodes[node, spaces.FREE] = free

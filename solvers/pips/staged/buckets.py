@@ -1,11 +1,11 @@
-"""Which bucket a state falls into: chosen so that few states are reached from several buckets.
+"""The bucket of a state, chosen so that few states are reached from several buckets.
 
-The step from one layer to the next fills the first free cell and a neighbour of it, and changes
-nothing but the regions of these two. So two states that lead to the same state agree in the
-progress of every other open region, and their nodes in the forest of tilings lead to a common
-node. Both together are the state's class: what different classes lead to is different. A bucket's
-number begins with bits of the class; where a layer has few classes, bits that say which of the last
-few domino types are left divide them, and which of these a step takes away is seldom the question.
+The step from one layer to the next fills the first free cell and a neighbour, and changes only the
+regions of these two. So two states that lead to the same state agree in the progress of every other
+open region, and their nodes in the forest of tilings lead to a common node. Both together are the
+state's class: different classes lead to different states. A bucket's number begins with bits of the
+class; if a layer has few classes, they are divided by bits for the last few domino types, which a
+step seldom changes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Buckets(NamedTuple):
 
     @classmethod
     def of(cls, work: Work) -> Buckets:
-        """Compute it for a board with tilings and layout."""
+        """Compute them for a board with tilings and layout."""
         board = work.boards[0]
         nodes = int(board["layer"][board["dominoes"] + 1])
         types = int(board["types"])
@@ -65,7 +65,7 @@ class Buckets(NamedTuple):
 
 @search_kernel
 def _separate(work: Work, into: Buckets, parent: I64) -> None:
-    # Find the groups of nodes and what they keep; parent, int64[nodes], is scratch.
+    # Find the groups of nodes and their constant fields; parent, int64[nodes], is scratch.
     space = Space(work.boards[0], work.forest, work.width)
     board, forest = space.board, space.forest
     group, kept = into.group, into.kept
@@ -129,7 +129,7 @@ def bucket_of(space: Space, buckets: Buckets, layer: Int, keys: U64, at: Int) ->
     last_types = keys[at, buckets.word] >> np.uint64(buckets.shift)
     bucket = (bucket << bits) | np.int64(last_types & ((_ONE << np.uint64(bits)) - _ONE))
     if bits < TYPE_BITS:
-        # Other bits than those by which an index finds its slots: those are alike in a bucket.
+        # Bits that indexes do not use for slots, since those are equal within a bucket.
         rest = (hash_row(space.width, keys, at) & np.uint64(0xFFFFFFFF)) * _MIX_A
         bucket = (bucket << (TYPE_BITS - bits)) | np.int64(rest >> np.uint64(64 - TYPE_BITS + bits))
     return bucket
@@ -141,7 +141,7 @@ def sort_by_bucket(
 ) -> None:
     """Sort states of a layer by bucket, in place.
 
-    heads and ends, int64[BUCKETS], are scratch; in the end, ends tells where each bucket ends.
+    heads and ends, int64[BUCKETS], are scratch; at the end, ends has the end of each bucket.
     """
     space = Space(work.boards[0], work.forest, work.width)
     ends[:] = 0
@@ -156,7 +156,7 @@ def sort_by_bucket(
         while heads[b] < ends[b]:
             here = heads[b]
             right = bucket_of(space, buckets, layer, rows, here)
-            # Into its own bucket, and what lay there comes here.
+            # Swap it with the state in its own bucket.
             there = heads[right]
             heads[right] += 1
             if there != here:

@@ -1,7 +1,7 @@
 """Parts of a Pips count that are buckets of states: `{"layer": L, "buckets": [i, j]}`.
 
-All solutions whose state after L dominoes falls into the buckets i to j - 1, for whatever partition
-of the buckets, make up the count: every solution passes through one state of each layer.
+A part has all solutions whose state after L dominoes is in buckets i to j - 1. Any partition of the
+buckets makes up the count, since every solution passes through one state of each layer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A count advanced layer by layer, whose states can be distributed in between.
 
-All states with k dominoes laid form layer k. A process with some of them can advance them to a
-later layer without the others; equal states of that layer reached by several processes are merged
-when they are gathered. So each process advances buckets of states with its own table, and none
-needs memory for a whole layer.
+All states with k dominoes laid form layer k. A process can advance some of them without the others;
+equal states reached by several processes are merged when gathered. So each process advances buckets
+of states with its own table, and none needs memory for a whole layer.
 """
 
 from __future__ import annotations
@@ -34,19 +33,18 @@ Rows = U64
 """uint64[states, words + 2]: the words of each state's key, then its count, high half first."""
 
 AHEAD_ROWS = 32
-"""Rows whose places in the table are prefetched before the first of them is looked up."""
+"""Rows whose slots are prefetched before the first look-up."""
 
 
 @search_kernel
 def gather(
     width: tuple[int, ...], table: Table, bits: Int, here: Int, rows: U64, runs: I64, stop: Int
 ) -> tuple[Int, Int]:
-    """Add states to the first `here` rows of the table, which 2^bits slots of its index find.
+    """Add states to the first `here` rows of the table, which has an index of 2^bits slots.
 
-    Equal states become one. `rows` may lie in the table itself, behind what has been gathered and
-    will be. runs, int64[n, 2], says from where to where rows are taken, one run after the other.
-    Returns (states, bits), states -1 if there is no room or the solve is to stop (`stop`: where it
-    says so); bits 0 before the first call.
+    Equal states become one. `rows` may be in the table itself, after all gathered rows. runs,
+    int64[n, 2], has the ranges of rows to take. Returns (states, bits), states -1 if there is no
+    room or the solve was stopped (`stop`: address of the flag); bits 0 before the first call.
     """
     words = len(width)
     arena, index = table.rows, table.slots
@@ -87,7 +85,7 @@ def gather(
 class LayeredCount:
     """One board and a table for its states, which belong to one layer at a time.
 
-    The budget covers everything that it does.
+    The budget covers all its work.
     """
 
     def __init__(self, work: Work, layers: int, budget: Budget, taken_ns: int) -> None:
@@ -141,8 +139,8 @@ class LayeredCount:
     def hold(self, rows: Rows, begins: I64) -> bool:
         """Keep states that are sorted by bucket for `gather_held`; False if the table is full.
 
-        `begins` tells where each bucket begins, and where the last one ends; it says so of the same
-        buckets in every call.
+        `begins` has the start of each bucket, and the end of the last one; the buckets are the same
+        in every call.
         """
         arena = self._work.table.rows
         if self._size + 2 * (self._held_rows + len(rows)) > len(arena):
@@ -150,7 +148,7 @@ class LayeredCount:
                 return False
             if self._size + 2 * len(rows) > len(arena):
                 return self.gather(rows)
-        # From the arena's end backwards: what is gathered grows towards it from the start.
+        # From the arena's end backwards: gathered states grow towards it from the start.
         stop = len(arena) - self._held_rows
         self._held_rows += len(rows)
         arena[stop - len(rows) : stop] = rows
@@ -261,14 +259,14 @@ def _warm_wide() -> int:
 def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     """Prepare a board for counting by layers; return it, or None and the code of `prepare`.
 
-    All processes lay the keys of the same board out alike, whatever the budget.
+    All processes lay out the keys of a board in the same way, whatever the budget.
     """
     begun = time.perf_counter_ns()
     deadline = budget.deadline_ns()
     columns = kernel_columns(to_arrays([puzzle]))
     width, nodes = scratch.NARROW, scratch.SMALL_NODES
     while True:
-        # Orders are tried in tables of one size, because the choice may depend on it.
+        # Orders are tried in tables of a fixed size, because the choice may depend on it.
         trial = scratch.allocate(width, scratch.SMALL_BYTES, nodes)
         scratch.heed(trial, budget)
         code = int(prepare_work(trial, columns, 0, part_arrays(puzzle, None), deadline))
@@ -288,7 +286,7 @@ def take_up(puzzle: Puzzle, budget: Budget) -> tuple[LayeredCount | None, int]:
     if nodes != scratch.SMALL_NODES and 4 * forest_bytes > budget.table_bytes:
         return None, spaces.FOREST_TOO_LARGE
     if budget.is_over(deadline):
-        # An order may not have been tried for lack of time, and others would choose differently.
+        # Time may have run out before a trial, and other processes would choose differently.
         return None, spaces.TIME_IS_UP
     table = scratch.allocate_table(width, max(budget.table_bytes - forest_bytes, 4096))
     taken_ns = time.perf_counter_ns() - begun

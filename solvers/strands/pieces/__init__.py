@@ -1,1 +1,1 @@
-"""What lies on a board of Strands: words and compounds on their sets of cells."""
+"""The pieces of a board of Strands: words and compounds on their sets of cells."""

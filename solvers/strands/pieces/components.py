@@ -1,4 +1,4 @@
-"""The paths on a board that compounds may be run together from."""
+"""The paths on a board from which compounds may be joined."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def components_of(paths: WordPaths, lexicon: Lexicon, costs: I32, cost_max: int)
 
 
 def spelled_codes(lexicon: Lexicon, words: Any, begun: int = 1) -> U64:
-    """Write words as compounds are written; those that are longer than a compound are left out.
+    """Encode words like compounds; those longer than a compound are left out.
 
     A compound's code has `begun` with a leading one, which tells codes of different lengths apart.
     """

@@ -1,11 +1,10 @@
-"""Find compounds on a board: words run together along one path that touches two opposite sides.
+"""Find compounds on a board: words joined along one path that touches two opposite sides.
 
-Components are found once, as paths, and joined: a component follows another when it begins beside
-its last cell, shares no cell with what is before it, and the costs together
-(nightgrid.solvers.strands.score) stay within the limit. The least cost that reaches the missing
-sides from a cell is known beforehand, so that hardly anything is joined that does not span in the
-end. The same letters may be cut into words in several ways; that is one compound, with the best
-score among its cuts.
+Components are found once, as paths, and joined: a component follows another if it begins next to
+its last cell, shares no cell with the previous ones, and the total cost
+(nightgrid.solvers.strands.score) stays within the limit. The least cost of reaching the missing
+sides from a cell is precomputed, so that hardly any join fails to span in the end. The same letters
+may be cut into words in several ways; that is one compound, with the best score among its cuts.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ BLOCKS = col.FALLING
 """Column of the blocks in rows of compounds; the others are those of components."""
 TOO_MANY, TOO_WIDE, FULL = -1, -2, -3
 ANY_SCORE = -(1 << 62)
-"""The least score where every compound is written."""
+"""The least score if every compound is written."""
 SIDES_SETS = 16
 (
     TOUCHED, SPENT, SCORE, LENGTH, LOWEST, HIGHEST, CHOSEN, AT, STOP, SUMS,
@@ -45,7 +44,7 @@ _UNREACHED = 1 << 30
 
 
 class ScoreWeights(NamedTuple):
-    """What a compound scores: its components, the phrases they make, and how many they are."""
+    """The score of a compound: its components, their phrases, and their number."""
 
     components: I64
     """int64[words]."""
@@ -61,7 +60,7 @@ class ScoreWeights(NamedTuple):
 
 @search_kernel
 def phrase_of(first: Int, second: Int, weights: ScoreWeights) -> Int:
-    """Look up what two words in a row score as a phrase; 0 when they are none."""
+    """Look up the score of two consecutive words as a phrase; 0 for none."""
     low, high = weights.phrase_offsets[first], weights.phrase_offsets[first + 1]
     stop = high
     while low < high:
@@ -76,37 +75,37 @@ def phrase_of(first: Int, second: Int, weights: ScoreWeights) -> Int:
 
 
 class JoinLimits(NamedTuple):
-    """What the rules and the solver allow compounds."""
+    """Limits of the rules and the solver on compounds."""
 
     min_letters: int
     components_max: int
     cost_max: int
     crossing: bool
-    """Whether words may cross: then blocks are not told apart."""
+    """Whether words may cross: then blocks are ignored."""
     rows_max: int
     """Rows of compounds."""
     steps_max: int
-    """Components that are tried behind one another."""
+    """Components that are tried in all."""
     score_min: int
     """Compounds that score less are not written."""
 
 
 class Board(NamedTuple):
-    """What does not change while a board's components are joined."""
+    """The constant data while a board's components are joined."""
 
     components: Components
     weights: ScoreWeights
     limits: JoinLimits
     bounds: I64
-    """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the components that begin
-    beside cell c."""
+    """int64[cells + 1]: listed[bounds[c]:bounds[c + 1]] are the components that begin next to cell
+    c."""
     listed: I32
     need: I64
     """int64[m, cell, sides so far]: see `_needs`."""
     gain: I64
     """int64[m, cell, sides so far]: see `_gains`."""
     most: I64
-    """int64[components]: what each adds at most to a score."""
+    """int64[components]: the most that each adds to a score."""
     columns: int
     wide: bool
     """Whether a mask cannot hold the whole board."""
@@ -115,7 +114,7 @@ class Board(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """What has been joined so far: entry n is the first n components."""
+    """The components joined so far: entry n is the first n."""
 
     masks: U64
     """uint64[., 5], as those of components."""
@@ -125,10 +124,10 @@ class Joined(NamedTuple):
 
 
 def _followers(components: Components, near: I32) -> tuple[I64, I32]:
-    """List for each cell the components that begin beside it, the cheapest first."""
+    """List for each cell the components that begin next to it, the cheapest first."""
     beside = near[components.fields[:, col.FIRST]]
     component, _ = np.nonzero(beside >= 0)
-    # Beside is mutual. Numbers of 16 bits, as cells are, sort in no time.
+    # Neighbours are mutual. 16-bit numbers, as cells are, sort quickly.
     cell = beside[beside >= 0].astype(np.uint16)
     order = np.argsort(cell, kind="stable")
     bounds = np.searchsorted(cell[order], np.arange(len(near) + 1))
@@ -136,7 +135,7 @@ def _followers(components: Components, near: I32) -> tuple[I64, I32]:
 
 
 def _needs(components: Components, near: I32, more_max: int) -> I64:
-    """Find what 1 to m more components after a cell cost at least if they are to reach two sides.
+    """Find the least cost of 1 to m more components after a cell that reach two sides.
 
     int64[m, cell, sides so far]; cells that are used twice are not minded.
     """
@@ -151,7 +150,7 @@ def _needs(components: Components, near: I32, more_max: int) -> I64:
     spanning = are_spanning(after)
     for m in range(1, more_max + 1):
         rest = np.where(spanning, 0, need[m - 1, last[order, None], after])
-        # What begins on a cell; the last row stands for no cell.
+        # The components on each cell; the last row is for no cell.
         begun = np.full((len(near) + 1, SIDES_SETS), _UNREACHED, np.int64)
         if len(starts):
             costs = cost[order, None] + rest
@@ -161,7 +160,7 @@ def _needs(components: Components, near: I32, more_max: int) -> I64:
 
 
 def _most(components: Components, weights: ScoreWeights) -> I64:
-    """Find what each component adds at most: after the word that it makes the best phrase with."""
+    """Find the most that each component adds: after the word of its best phrase."""
     word = components.fields[:, col.WORD].astype(np.int64)
     known, own = np.unique(word, return_inverse=True)
     of_known = np.repeat(
@@ -179,7 +178,7 @@ def _most(components: Components, weights: ScoreWeights) -> I64:
 def _gains(
     components: Components, most: I64, weights: ScoreWeights, near: I32, components_max: int
 ) -> I64:
-    """Find what 1 to m more components after a cell add at most to a score until they span.
+    """Find the most that 1 to m more components after a cell add to a score until they span.
 
     int64[m, cell, sides so far]; cells that are used twice are not minded.
     """
@@ -198,7 +197,7 @@ def _gains(
         if len(starts):
             begun[first[order][starts]] = np.maximum.reduceat(most[order, None] + rest, starts)
         gain[m] = begun[near].max(axis=1)
-    # m more are left to a compound that has all others.
+    # m more are left to a compound with all others.
     counts = weights.counts[components_max:1:-1]
     gain[1:] += np.maximum.accumulate(counts)[:, None, None]
     return gain
@@ -225,7 +224,7 @@ def _from_low(components: Components, i: Int) -> np.uint64:
 
 @inner_kernel
 def _diagonal(one: Int, other: Int, columns: Int) -> tuple[np.uint64, np.uint64]:
-    """Name the block of a step by its lower right cell, as bits: (falling, rising)."""
+    """Return the block of a step, by its lower right cell, as bits: (falling, rising)."""
     a, b = min(one, other), max(one, other)
     if b - a == columns + 1:
         return ONE << np.uint64(b & 63), ZERO
@@ -238,7 +237,7 @@ def _diagonal(one: Int, other: Int, columns: Int) -> tuple[np.uint64, np.uint64]
 def _blocks(
     cells: np.uint64, falling: np.uint64, rising: np.uint64, low: Int, columns: Int
 ) -> tuple[np.uint64, np.uint64, bool]:
-    """Turn a path's masks into (cells, blocks, whether it fits), from its lowest cell on.
+    """Convert a path's masks to (cells, blocks, whether it fits), from its lowest cell on.
 
     Blocks are those of nightgrid.solvers.strands.pieces.words.mask_path; the path spans at most
     WINDOW cells.
@@ -249,7 +248,7 @@ def _blocks(
     cells = (cells >> by) | (cells << back)
     falling = (falling >> by) | (falling << back)
     rising = (rising >> by) | (rising << back)
-    # The lowest cell is no block's last: what stands there is one beyond the window.
+    # The lowest cell is never a block's last: a bit there is beyond the window.
     if rising & ONE and not (cells >> (np.uint64(63) - c)) & ONE:
         return cells, ZERO, False
     open_falling = falling & ~((cells << ONE) | (cells << c))
@@ -261,9 +260,8 @@ def _blocks(
 def _join(board: Board, stack: Joined, masks: U64, numbers: I64, begun: I64) -> Int:
     """Write the compounds that begin with one component after the other.
 
-    Returns their number, or what is wrong. `begun` (int64[3]: START, ROWS, STEPS) says how many
-    components are done, and what they took: when it is FULL, joining goes on from there with more
-    rows.
+    Returns their number, or a fault. `begun` (int64[3]: START, ROWS, STEPS) has the number of
+    components done, and their cost: after FULL, joining continues from there with more rows.
     """
     fields, shapes = board.components.fields, board.components.masks
     bounds, listed, need, limits = board.bounds, board.listed, board.need, board.limits
@@ -286,7 +284,7 @@ def _join(board: Board, stack: Joined, masks: U64, numbers: I64, begun: I64) -> 
             sums[depth, AT] = at + 1
             spent = sums[depth, SPENT] + fields[i, col.COST]
             if spent > limits.cost_max:
-                depth -= 1  # The others cost no less.
+                depth -= 1  # Later ones cost at least as much.
                 continue
             if sums[depth, SCORE] + board.most[i] < limits.score_min:
                 continue
@@ -372,11 +370,11 @@ def join_components(
     Returns (n, masks, numbers): row i of `masks` (uint64[., 5]) is cells, blocks and the letters'
     126-bit code (columns CELLS, BLOCKS, CODE_HI, CODE_LO), of `numbers` (int64[., 2]) lowest cell
     and score; every cut of the letters on every path is a row. n is TOO_MANY beyond the limit of
-    steps, FULL beyond that of rows, which are then all in use, and TOO_WIDE where one spans more
-    cells than a mask holds.
+    steps, FULL beyond that of rows, which are then all in use, and TOO_WIDE if one spans more cells
+    than a mask holds.
     """
     if limits.score_min == ANY_SCORE:
-        # Nothing is left out for its score, and bounds of it would prune nothing.
+        # No compound is left out by score, so bounds would prune nothing.
         most = np.zeros(len(components.fields), np.int64)
         gain = np.zeros((limits.components_max, len(grid.near), SIDES_SETS), np.int64)
     else:
@@ -399,7 +397,7 @@ def join_components(
     )
     depths = limits.components_max + 1
     stack = Joined(np.zeros((depths, 5), np.uint64), np.zeros((depths, SUMS), np.int64))
-    stack.masks[0, col.CODE_LO] = 1  # A leading one tells codes of different lengths apart.
+    stack.masks[0, col.CODE_LO] = 1  # A leading one distinguishes codes of different lengths.
     stack.sums[0, LOWEST] = cells
     rows = min(FIRST_ROWS, limits.rows_max)
     masks, numbers = np.empty((rows, 5), np.uint64), np.empty((rows, 2), np.int64)

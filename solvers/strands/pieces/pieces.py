@@ -1,8 +1,8 @@
 """The pieces of a board: each word on each set of cells, with the blocks its paths may cross.
 
-A piece is a word and a set of cells. The paths that the word may take on them differ in the
-2 x 2 blocks whose diagonal they use, and only the least sets of blocks matter: what can go
-round a path can go round one that uses fewer.
+A piece is a word and a set of cells. The paths that the word may take on them differ in the 2 x 2
+blocks whose diagonal they use, and only the least sets of blocks matter: a piece that avoids a path
+avoids one that uses fewer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ COMPOUND_ROWS_MAX = 1 << 23
 """More rows of compounds than this are refused: 2^23 take 600 MB."""
 
 JOINTS_MAX = 1 << 28
-"""Components that are tried behind one another on one board, some seconds."""
+"""Components that are tried on one board, some seconds."""
 WORD_ROWS_MAX = 1 << 22
 """Paths of words that one board may have: 2^22 take 120 MB."""
 MANY_PATHS = (
@@ -75,11 +75,11 @@ class Pieces:
 
     @property
     def wide(self) -> bool:
-        """Whether masks may have more than 64 bits, which kernels do not take."""
+        """Whether masks may have more than 64 bits, which kernels do not support."""
         return self.cells.dtype == object
 
     def take(self, rows: Any) -> Pieces:
-        """Take some pieces, in the order given."""
+        """Select some pieces, in the order given."""
         offsets, places = reordered(self.block_offsets, rows)
         return Pieces(
             low=self.low[rows],
@@ -99,7 +99,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Found:
-    """Everything that may lie on a board."""
+    """All pieces of a board."""
 
     words: Pieces
     compounds: Pieces
@@ -119,8 +119,8 @@ class TooWideError(TooManyPiecesError):
 def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | None = None) -> Found:
     """Find every piece that the rules allow on a board.
 
-    Raises TooManyPiecesError when words span too many cells or compounds are too many,
-    BudgetSpentError when it is stopped.
+    Raises TooManyPiecesError if words span too many cells or there are too many compounds, and
+    BudgetSpentError if it is stopped.
     """
     grid = grid_of(puzzle, rules, lexicon, stop)
     plain = rules.spangram == "off" or rules.compound_parts == 1
@@ -134,7 +134,7 @@ def find_pieces(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | Non
 
 
 def no_pieces() -> Pieces:
-    """Return the pieces of a board that has none of a kind."""
+    """Return empty pieces."""
     return Pieces(
         low=np.empty(0, np.int32), cells=np.empty(0, np.uint64), word=np.empty(0, np.int64),
         score=np.empty(0, np.int64), spans=np.empty(0, np.bool_),
@@ -143,7 +143,7 @@ def no_pieces() -> Pieces:
 
 
 def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:
-    """Write the board in the lexicon's letter codes."""
+    """Convert the board to the lexicon's letter codes."""
     points = np.array([ord(letter) for row in puzzle.board for letter in row], np.uint32)
     codes = np.searchsorted(lexicon.alphabet, points)
     codes[codes == len(lexicon.alphabet)] = 0
@@ -152,7 +152,7 @@ def board_codes(puzzle: Puzzle, lexicon: Lexicon) -> npt.NDArray[np.uint8]:
 
 
 def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | None = None) -> Grid:
-    """Write the cells of a board as kernels take them."""
+    """Convert the cells of a board for kernels."""
     rows, columns = puzzle.row_count, puzzle.column_count
     near = word_paths.neighbours(rows, columns, diagonal=rules.diagonal)
     address = 0 if stop is None else stop.address
@@ -160,7 +160,7 @@ def grid_of(puzzle: Puzzle, rules: Rules, lexicon: Lexicon, stop: Stop | None = 
 
 
 def check_stop(stop: Stop | None) -> None:
-    """Raise BudgetSpentError if a search for pieces was stopped: no kernel of it says so."""
+    """Raise BudgetSpentError if a search for pieces was stopped: its kernels do not report it."""
     if stop is not None and stop.reason_code is not None:
         raise BudgetSpentError(OUT_OF_SECONDS)
 
@@ -222,13 +222,12 @@ def _compounds(
 
 
 def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
-    """Merge rows of `join_components` into pieces and their codes, but for those of words.
+    """Merge rows of `join_components` into pieces and their codes, except those of words.
 
     `spelled`: codes of the words, as of `spelled_codes`.
     """
     codes = np.ascontiguousarray(masks[:, (columns.CODE_HI, columns.CODE_LO)])
-    # Few rows share a half of their code with a word: bytes, by which both halves are compared at
-    # once, sort slowly.
+    # Few rows share a half of their code with a word; bytes of both halves sort slowly.
     perhaps = _holds(spelled[:, 1], codes[:, 1])
     words = spelled[_holds(codes[perhaps, 1], spelled[:, 1])]
     new = ~perhaps
@@ -245,7 +244,7 @@ def merge_rows(masks: U64, numbers: I64, spelled: U64) -> tuple[Pieces, U64]:
 
 
 def _holds(values: U64, asked: U64) -> npt.NDArray[np.bool_]:
-    """Return which of the numbers asked for, none of which is 0, are among the values."""
+    """Return which of some numbers, none of which is 0, are among the values."""
     known = np.sort(values)
     held: npt.NDArray[np.bool_] = np.append(known, 0)[np.searchsorted(known, asked)] == asked
     return held
@@ -278,11 +277,11 @@ def _too_wide(grid: Grid) -> str:
 def _merged(
     low: Any, cells: Any, names: Any, blocks: Any, scores: Any
 ) -> tuple[Pieces, npt.NDArray[np.intp]]:
-    """Merge paths that spell the same, given by the columns `names`, on the same cells.
+    """Merge paths with the same letters, given by the columns `names`, on the same cells.
 
-    Returns pieces that span and are no words, in canonical order, and a row of each.
+    Returns spanning pieces that are not words, in canonical order, and a row of each.
     """
-    # Numbers of 16 bits, as cells are, sort in no time.
+    # 16-bit numbers, as cells are, sort quickly.
     order = np.lexsort((blocks, *reversed(names), cells, low.astype(np.uint16)))
     blocks = blocks[order]
     new = np.zeros(len(order), np.bool_)
@@ -291,7 +290,7 @@ def _merged(
         sorted_column = column[order]
         new[1:] |= sorted_column[1:] != sorted_column[:-1]
     heads = np.flatnonzero(new)
-    # Of the sets of blocks of one piece those that contain no other are kept.
+    # Keep the sets of blocks of a piece that contain no other.
     keep = new.copy()
     keep[1:] |= blocks[1:] != blocks[:-1]
     before = np.append(0, np.cumsum(keep))
@@ -314,9 +313,9 @@ def _merged(
 
 
 def least_of(masks: Iterable[int]) -> list[int]:
-    """Keep of masks those that contain no other, ascending."""
+    """Keep the masks that contain no other, ascending."""
     least: list[int] = []
-    # Ascending: a set stands after every set that it contains.
+    # Ascending: a set comes after every set that it contains.
     for mask in sorted(masks):
         if not any(known & mask == known for known in least):
             least.append(mask)
@@ -324,7 +323,7 @@ def least_of(masks: Iterable[int]) -> list[int]:
 
 
 def ragged(starts: Any, sizes: Any) -> tuple[I64, I64]:
-    """Name the places of runs that begin at `starts`: the runs' bounds and the places in order."""
+    """Return the places of runs that begin at `starts`: the bounds of runs, and the places."""
     bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     places = np.repeat(np.asarray(starts, np.int64) - bounds[:-1], sizes) + np.arange(bounds[-1])
     return bounds, places

@@ -30,10 +30,10 @@ WINDOW = 64
 PATH_MAX = 64
 TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
 STOP_STRIDE = 4096
-"""Steps between two looks whether to stop: then a kernel ends as if there were too many."""
+"""Steps between two checks of the stop, upon which a kernel ends as if there were too many."""
 STEPS_MAX = 1 << 27
-"""Steps along the letters of words that one board may take, some seconds: HAHA over and over has
-more paths than can be walked."""
+"""Most steps along the letters of words on one board, some seconds: HAHAHA... has too many paths to
+walk."""
 WORD_TOO_WIDE, TOO_MANY_PATHS, FULL = -1, -2, -3
 START, ROWS, STEPS = range(3)
 FIRST_ROWS = 1 << 13
@@ -58,20 +58,20 @@ class Grid(NamedTuple):
     """The cells of a board, row by row."""
 
     letters: Bytes
-    """uint8[cells]: codes of the lexicon, NO_LETTER where it lacks the letter."""
+    """uint8[cells]: codes of the lexicon, NO_LETTER if it lacks the letter."""
     near: I32
     """int32[cells, 8]: each cell's neighbours, -1 beyond the last."""
     rows: int
     columns: int
     stop: int = 0
-    """Where kernels look whether they are to stop (nightgrid.solvers.stop); 0 for nowhere."""
+    """Address of the stop flag (nightgrid.solvers.stop); 0 for none."""
 
 
 @inner_kernel
 def mask_path(
     path: I64, length: Int, rows: Int, columns: Int
 ) -> tuple[Int, Int, np.uint64, np.uint64, np.uint64, Int, bool]:
-    """Turn a path of cells into masks.
+    """Convert a path of cells to masks.
 
     Returns (lowest cell, highest cell, cells, blocks of falling and of rising diagonals, sides
     touched, whether it fits). A diagonal step counts only if both other cells of the block are not
@@ -159,8 +159,7 @@ def find_words(
     """Find every path of at least `min_letters` cells that spells a word: (n, masks, numbers).
 
     Masks and numbers are those of WordPaths. n is WORD_TOO_WIDE if a path spans too many cells,
-    TOO_MANY_PATHS when there are more than `rows_max` or words lead further than `steps_max` steps,
-    or the search was stopped.
+    TOO_MANY_PATHS beyond `rows_max` paths or `steps_max` steps, or if the search was stopped.
     """
     rows = min(FIRST_ROWS, rows_max)
     masks, numbers = np.empty((rows, 3), np.uint64), np.empty((rows, 7), np.int32)
@@ -186,8 +185,8 @@ def _walk_words(
 ) -> Int:  # fmt: skip
     """Write the words that begin on one cell after the other; return as `find_words`, or FULL.
 
-    `begun` (int64[3]: START, ROWS, STEPS) says how many cells are done, and what they took: when it
-    is full, the search goes on from there with more rows.
+    `begun` (int64[3]: START, ROWS, STEPS) has the number of cells done, and their cost: after FULL,
+    the search continues from there with more rows.
     """
     node_children, node_first, node_word = trie.children, trie.first, trie.word
     board, near, rows, columns = grid.letters, grid.near, grid.rows, grid.columns

@@ -1,4 +1,4 @@
-"""The board as the zone search sees it: theme words as bitsets, prices, arrays to work in."""
+"""The board of the zone search: theme words as bitsets, prices, and scratch arrays."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def price_cells(bits: Bools, cells: U64, count: int) -> I64:
     `bits`: the same masks as bool[words, 64].
 
     No word's cells cost more than UNIT together. So n words cover at most cells of price n UNIT: a
-    bound on how few words can cover what is left, the dual of the linear relaxation of "cover all
-    cells with as few words as possible". What a word falls short of UNIT is its reduced cost. The
-    reduced costs of a cover's words add up to what is left over, so a word whose reduced cost is
-    more than that stands in no cover. Prices are whole numbers, found by raising all and lowering
-    those of words that are too dear, so that they are the same on every machine. A cell that no
-    word holds gets a price beyond any number of words.
+    lower bound on the words needed for the remaining cells, the dual of the linear relaxation of
+    "cover all cells with as few words as possible". A word's reduced cost is UNIT minus its price.
+    The reduced costs of a cover's words add up to the slack, so a word with a larger reduced cost
+    is in no cover. Prices are whole numbers, found by raising all and lowering those of too
+    expensive words, so that they are the same on every machine. A cell without a word gets a price
+    beyond any number of words.
     """
     longest = np.max(bits * np.bitwise_count(cells)[:, None], axis=0, initial=0).astype(np.int64)
     prices = np.where(longest, UNIT // np.maximum(1, longest), 0)
@@ -49,7 +49,7 @@ def price_cells(bits: Bools, cells: U64, count: int) -> I64:
 
 @search_kernel
 def _raise_prices(cells: U64, current: I64, prices: I64) -> None:
-    """Improve `prices`, which are allowed, starting from `current`, which are the same."""
+    """Improve the feasible `prices`, starting from `current`, a copy of them."""
     most = np.int64(0)
     for c in range(WORD_CELLS):
         most += prices[c]
@@ -84,16 +84,16 @@ def _raise_prices(cells: U64, current: I64, prices: I64) -> None:
     F_AT, F_SIZE, F_ZONE, F_ZONES, F_OWN, F_FEWEST_AFTER, F_MOST_AFTER, F_SIDE, F_SOME,
     F_SLACK, F_FIRST_ZONE,
 ) = range(21)  # fmt: skip
-"""Fields of a frame. F_AT: word of the bitset that is being tried; F_ZONE: zones that were begun;
-F_OWN: words that the zone at hand gets; F_SIDE: the half of `shares` that the zones before it
-have filled; F_SOME: whether it could be covered; F_FIRST_ZONE: the first of the zones' masks."""
+"""Fields of a frame. F_AT: word of the bitset that is being tried; F_ZONE: zones that were started;
+F_OWN: words of the current zone; F_SIDE: the half of `shares` that earlier zones have filled;
+F_SOME: whether it could be covered; F_FIRST_ZONE: the first of the zones' masks."""
 F_FIELDS = F_FIRST_ZONE + ZONES_MAX
 
 REDUCED, SCORE, WORD, TWIN, RANK, NEXT_OF_WORD, NEXT_ON_CELLS, BLOCKS, WORD_FIELDS = range(9)
 SLACK_SHIFT, SLACKS = 16, 64
-"""Slacks are told apart by sixteenths of UNIT, up to four times UNIT."""
+"""Slacks are distinguished by sixteenths of UNIT, up to four times UNIT."""
 LANES = 8
-"""Masks that are looked at together."""
+"""Masks that are checked together."""
 ON_BLOCK, TWINS, SETS = WORD_CELLS, 2 * WORD_CELLS, 2 * WORD_CELLS + 1
 LIST_REDUCED, LIST_PIECE, LIST_EVERY_PATH, LIST_FIELDS = range(4)
 SUPPORT_CELLS, SUPPORT_REDUCED, SUPPORT_EVERY_PATH, SUPPORT_FIELDS = range(4)
@@ -116,17 +116,17 @@ class Geometry(NamedTuple):
 class Words(NamedTuple):
     """Theme words on a board, sorted by reduced cost (dearest cells first), with absolute masks.
 
-    Kernels are compiled for longer with every array that they take, so there are few of them.
+    Every array argument makes kernels compile longer, so there are few of them.
     """
 
     cells: U64
     fields: I64
     """int64[pieces + 1, WORD_FIELDS], and a last row that ends the blocks of the last piece.
 
-    REDUCED: what its cells fall short of UNIT. WORD: the first piece of the same word, which names
-    the word; NEXT_OF_WORD: the next one, -1 for none. TWIN: whether the word has other cells to
-    stand on beside these. RANK: among the spangrams, -1 if it touches no two opposite sides.
-    NEXT_ON_CELLS: the next piece on the same cells, -1 for none. BLOCKS: its first set of blocks.
+    REDUCED: UNIT minus the price of its cells. WORD: the first piece of the same word, which names
+    the word; NEXT_OF_WORD: the next one, -1 for none. TWIN: whether the word also has other cells.
+    RANK: among the spangrams, -1 if it does not touch two opposite sides. NEXT_ON_CELLS: the next
+    piece on the same cells, -1 for none. BLOCKS: its first set of blocks.
     """
     blocks: U64
     """The least sets of blocks of one piece after the other."""
@@ -139,8 +139,8 @@ class Words(NamedTuple):
     """uint64[64, SLACKS + 1]: the lists of cell c begin in row offsets[c, 0] of the next two; for
     the words that a slack allows, and a few others, see `end_of_list`.
 
-    Places in them are unsigned: Numba asks of every signed index whether it counts from the end,
-    and these lists are read most."""
+    Places in them are unsigned: Numba checks whether signed indexes count from the end, and these
+    lists are read most."""
     masks: U64
     """The cells of the pieces on each cell, in order, and LANES more that fit nowhere."""
     lists: U64
@@ -153,7 +153,7 @@ class Words(NamedTuple):
 
 
 class Spangrams(NamedTuple):
-    """Spangrams in the order in which they are tried, those on the same cells and blocks once."""
+    """Spangrams in the order of trial, those on the same cells and blocks once."""
 
     cells: U64
     fields: I64
@@ -164,7 +164,7 @@ class Spangrams(NamedTuple):
 
 
 class ZoneBoard(NamedTuple):
-    """The board, and arrays to work in whose first index is the depth of a frame."""
+    """The board, and scratch arrays whose first index is the depth of a frame."""
 
     geometry: Geometry
     prices: I64
@@ -176,16 +176,16 @@ class ZoneBoard(NamedTuple):
     """uint64[depth, F_FIELDS]: see nightgrid.solvers.strands.zones.zones. Frame 0 is the empty
     board."""
     bitsets: U64
-    """uint64[depth, 2, bitset words]: the pieces that fit on what is left in a frame (FITTING),
-    and those of them that are still to be tried (CHOSEN)."""
+    """uint64[depth, 2, bitset words]: the pieces that fit on the remaining cells of a frame
+    (FITTING), and those still to be tried (CHOSEN)."""
     shares: U64
     """uint64[depth, 2, words + 1, 3]: counts and best scores by number of words."""
     stamps: I64
-    """int64[words + 1]: in which zone a word was last seen to fit, and the last stamp given."""
+    """int64[words + 1]: the zone in which a word last fitted, and the last stamp."""
 
 
 class ZoneSearch(NamedTuple):
-    """What the kernels of a zone search work on."""
+    """The data of the kernels of a zone search."""
 
     words: Words
     board: ZoneBoard
@@ -194,22 +194,21 @@ class ZoneSearch(NamedTuple):
 
 
 class ZoneState(NamedTuple):
-    """What is asked for: the ways to cover some cells with n words."""
+    """The key of a state: the ways to cover some cells with n words."""
 
     left: np.uint64
     """Mask of the cells to cover."""
     closed: np.uint64
-    """Blocks that are closed: a mask, or the number of a set of masks."""
+    """Closed blocks: a mask, or the number of a set of masks."""
     several: bool
     """Whether `closed` is the number of a set."""
     n: Int
     ban: Int
-    """Number of the set of words that must not come again."""
+    """Number of the set of words that must not recur."""
     rank: Int
     """Pieces that are spangrams of a lower rank are left out."""
     slack: Int
-    """What n words may cost (n UNIT) beyond the prices of the cells; a word takes its reduced cost
-    of it."""
+    """n UNIT minus the prices of the cells; each word takes its reduced cost of it."""
 
 
 S_PIECE, S_LEFT, S_CLOSED, S_SEVERAL, S_N, S_BAN, S_RANK, S_SLACK, STATE_FIELDS = range(9)
@@ -272,13 +271,13 @@ def zone_of(cell: np.uint64, left: np.uint64, geometry: Geometry) -> np.uint64:
 
 @inlined_kernel
 def fewest_words(zone: np.uint64, prices: I64) -> Int:
-    """Bound from below how many words cover a zone."""
+    """Return a lower bound on the words that cover a zone."""
     return max(1, (price_of(zone, prices) + UNIT - 1) // UNIT)
 
 
 @inner_kernel
 def split_into_zones(left: np.uint64, n: Int, board: ZoneBoard, depth: Int) -> Int:
-    """Write the zones of `left`, smallest first; return how many, 0 if n words cannot do."""
+    """Write the zones of `left`, smallest first; return their number, 0 if n words are too few."""
     frames, least = board.frames, board.geometry.min_letters
     count, low, high = np.int64(0), np.int64(0), np.int64(0)
     rest = left
@@ -302,7 +301,7 @@ def split_into_zones(left: np.uint64, n: Int, board: ZoneBoard, depth: Int) -> I
 
 @inlined_kernel
 def first_on(left: np.uint64, words: Words) -> Int:
-    """Look up the first piece whose cells are just `left`, -1 if there is none."""
+    """Look up the first piece with exactly the cells `left`; -1 if there is none."""
     mixed = mix_first(left)
     slot = first_slot(mixed, words.slot_bits)
     while True:
@@ -314,9 +313,9 @@ def first_on(left: np.uint64, words: Words) -> Int:
 
 @search_kernel
 def link_pieces(words: Words, last: I64, *, twins: bool) -> None:
-    """Fill in the index from masks to pieces, and the fields of each that lead to other pieces.
+    """Fill in the index from masks to pieces, and the links between pieces.
 
-    `last`: scratch, int64[pieces], of -1. `twins`: whether a word must not come again.
+    `last`: scratch, int64[pieces], of -1. `twins`: whether a word must not recur.
     """
     cells, fields, slots, bits = words.cells, words.fields, words.slots, words.slot_bits
     for p in range(len(cells) - 1, -1, -1):
@@ -341,7 +340,7 @@ def link_pieces(words: Words, last: I64, *, twins: bool) -> None:
 
 @search_kernel
 def measure_zones(cells: U64, full: np.uint64, geometry: Geometry, out: I64) -> None:
-    """Write how many cells the largest zone has that each piece leaves of the board `full`."""
+    """Write the size of the largest zone that each piece leaves of the board `full`."""
     for p in range(len(cells)):
         rest = full & ~cells[p]
         most = np.int64(0)

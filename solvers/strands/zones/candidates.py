@@ -1,4 +1,4 @@
-"""Which theme words fit on what is left, and which of them cover it where one or two are wanted."""
+"""Find the theme words that fit on the remaining cells, and cover these with one or two."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def rarest_cell(left: np.uint64, now: Int, size: Int, sets: U64, bitsets: U64) -
 def fits_among(masks: U64, start: np.uint64, taken: np.uint64) -> bool:
     """Return whether one of LANES masks from `start` on has none of the cells `taken`."""
     fits = ZERO
-    # Without a way out of the loop the processor takes several at once.
+    # Without an early exit the processor handles several at once.
     for i in range(boards.LANES):
         fits |= np.uint64(masks[start + np.uint64(i)] & taken == ZERO)
     return bool(fits)
@@ -60,9 +60,9 @@ def fits_among(masks: U64, start: np.uint64, taken: np.uint64) -> bool:
 
 @inlined_kernel
 def has_lost_cell(state: ZoneState, words: Words, support: U64) -> bool:
-    """Return whether on some cell no word fits that the state's slack allows.
+    """Return whether some cell has no word within the state's slack.
 
-    What covered a cell last is tried first (residues, as in AC-3rm), and answers for all its cells.
+    The last word of a cell is tried first (residues, as in AC-3rm), and supports all its cells.
     """
     taken = ~state.left
     sure = ZERO if state.several else state.closed
@@ -81,7 +81,7 @@ def has_lost_cell(state: ZoneState, words: Words, support: U64) -> bool:
                 i += LANES
             while i < stop and (masks[i] & taken or lists[i, boards.LIST_EVERY_PATH] & sure):
                 i += ONE
-            # Behind the dear ones only dearer ones follow.
+            # Only more expensive ones follow.
             if i >= stop or lists[i, boards.LIST_REDUCED] > dear:
                 return True
             mask = masks[i]
@@ -96,9 +96,9 @@ def has_lost_cell(state: ZoneState, words: Words, support: U64) -> bool:
 def list_fitting(before: Int, now: Int, state: ZoneState, search: ZoneSearch) -> Int:
     """Write to row `now` which pieces of row `before`, that of an earlier state, a state allows.
 
-    Pieces of a reduced cost beyond its slack, banned words and spangrams of a rank lower than
-    the state's are left out. Returns the words of the bitset that were written. Pieces that have
-    several paths, or cross one of several alternatives, may fit no more and still be in it.
+    Pieces of a reduced cost beyond its slack, banned words and spangrams of a rank lower than the
+    state's are left out. Returns the number of bitset words written. Pieces with several paths, or
+    that cross one of several alternatives, may be in it although they no longer fit.
     """
     words, fields, pool = search.words, search.words.fields, search.pool
     bitsets, sets = search.board.bitsets, words.sets
@@ -152,9 +152,9 @@ def still_banned(ban: Int, word: Int, left: np.uint64, words: Words, pool: Pool)
 
 @inlined_kernel
 def place_word(p: Int, state: ZoneState, search: ZoneSearch) -> tuple[Int, ZoneState]:
-    """Lay a piece on what is left; return (code, state after it).
+    """Lay a piece on the remaining cells; return (code, state after it).
 
-    Code 0 if it fits, -1 if it crosses, -2 without room for another set.
+    Code 0 if it fits, -1 if it crosses, -2 if there is no room for another set.
     """
     words, fields, pool = search.words, search.words.fields, search.pool
     left = state.left ^ words.cells[p]
@@ -196,9 +196,9 @@ def zones_share_words(now: Int, size: Int, count: Int, words: Words, board: Zone
 
 @inner_kernel
 def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tuple[np.uint64, Int]:
-    """Count the words that stand on just what is left; return (count, best score).
+    """Count the words on exactly the remaining cells; return (count, best score).
 
-    `other`: a word that must not come again, -1: none.
+    `other`: a word that must not recur, -1: none.
     """
     closed, ban, fields = state.closed, state.ban, words.fields
     count, best = ZERO, np.int64(DEAD)
@@ -224,10 +224,10 @@ def cover_with_one(state: ZoneState, other: Int, words: Words, pool: Pool) -> tu
 def cover_with_two(
     state: ZoneState, words: Words, board: ZoneBoard, pool: Pool
 ) -> tuple[Int, np.uint64, Int]:
-    """Cover what is left with two words; return (code, count, best score), code -2 when full."""
+    """Cover the remaining cells by two words; return (code, count, best score), code -2 if full."""
     left, ban, rank, fields = state.left, state.ban, state.rank, words.fields
     count, best = ZERO, np.int64(DEAD)
-    # The cell that the fewest pieces cover that the slack allows.
+    # The cell that the fewest pieces within the slack cover.
     cell, fewest = 0, np.uint64(2**62)
     cells = left
     while cells:
@@ -273,11 +273,11 @@ def cover_with_two(
 
 @search_kernel
 def zone_children(asked: U64, search: ZoneSearch, out: U64) -> Int:
-    """List the states after each word that fits on the cell that the search would cover next.
+    """List the states after each word that fits on the next cell of the search.
 
     The state is row 0 of `asked`.
 
-    Rows of `out` (uint64[pieces, STATE_FIELDS]), in canonical order, that of the pieces.
+    Rows of `out` (uint64[pieces, STATE_FIELDS]), in the canonical order of the pieces.
     """
     words, board, state = search.words, search.board, boards.read_state(np.int64(0), asked)
     if state.slack < 0:

@@ -1,4 +1,4 @@
-"""The search by spangrams and zones: what spangrams leave, states, their children and values."""
+"""The search by spangrams and zones: states after spangrams, their children and values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def after_spangrams(
 ) -> Int:
     """Write the states after spangrams `start` to `stop` on the empty board, which n words cover.
 
-    Rows of `out` (uint64[spangrams, STATE_FIELDS]); code -2 without room for another set.
+    Rows of `out` (uint64[spangrams, STATE_FIELDS]); code -2 if there is no room for another set.
     """
     words, board, pool = search.words, search.board, search.pool
     full = board.frames[0, boards.F_LEFT]
@@ -42,7 +42,7 @@ def after_spangrams(
         closed, several = ZERO, bool(ZERO)
         ban: Int = np.int64(0)
         slack = spare + boards.price_of(spangrams.cells[s], board.prices)
-        # Where so many words cannot cover what is left, it does not matter what is closed.
+        # If the words cannot cover the remaining cells, closed blocks do not matter.
         if slack >= 0:
             code, closed, several = combine(
                 closed, several, spangrams.blocks, spangrams.block_offsets[s],
@@ -93,7 +93,7 @@ class ZoneEngine(Engine):
         return int(self.found.words.score[-1 - kind])
 
     def root_child(self, member: int) -> tuple[tuple[str, int], int, State]:
-        """Name the piece of a root's child, its score and the state after it."""
+        """Return the piece of a root's child, its score and the state after it."""
         model = self.model
         kind = int(model.members[member])
         piece = ("compound", kind) if kind >= 0 else ("word", -1 - kind)

@@ -1,4 +1,4 @@
-"""Turn the pieces of a board into the arrays that the kernels work on."""
+"""Convert the pieces of a board to the arrays of the kernels."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _models: weakref.WeakKeyDictionary[Found, Model] = weakref.WeakKeyDictionary()
 
 
 def model_of(puzzle: Puzzle, rules: Rules, found: Found) -> Model:
-    """Return the model of a board's pieces; it is kept as long as they are.
+    """Return the model of a board's pieces, cached as long as they live.
 
-    `found` belongs to just one puzzle and one set of rules, and several asks may be made of it.
+    `found` belongs to one puzzle and one set of rules, for several asks.
     """
     if found not in _models:
         _models[found] = Model(puzzle, rules, found)
@@ -146,7 +146,7 @@ class Model:
         return spangrams, kinds[order], member_offsets
 
     def _own_words(self, fields: Any, kinds: Any, cells: Any, found: Found) -> None:
-        """Note which spangrams are words, and what they forbid theme words."""
+        """Record which spangrams are words, and which theme words they exclude."""
         own = np.flatnonzero(kinds < 0)
         if not len(own):
             return
@@ -168,12 +168,12 @@ class Model:
         for s in own:
             lower = spanning[ranks[spanning] < s]
             if len(lower) and np.any((self.words.cells[lower] & cells[s]) == 0):
-                # The kernel leaves out lower ranks; for rank 0 there are none.
+                # The kernel skips lower ranks; rank 0 has none.
                 fields[s, 1] = s
 
 
 def geometry_of(puzzle: Puzzle, rules: Rules) -> Geometry:
-    """Write size and rules as the kernels read them."""
+    """Convert size and rules for the kernels."""
     width = puzzle.column_count
     left = sum(1 << (r * width) for r in range(puzzle.row_count))
     return Geometry(
@@ -191,7 +191,7 @@ def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max
     board = ZoneBoard(
         geometry=geometry_of(puzzle, rules),
         prices=prices,
-        # Nothing covers a cell at first: a word of all cells would, and fits nowhere.
+        # No cell has a support at first: a word of all cells fits nowhere.
         support=np.full((boards.WORD_CELLS, boards.SUPPORT_FIELDS), ~np.uint64(0)),
         frames=np.zeros((depth, boards.F_FIELDS), np.uint64),
         bitsets=np.zeros((depth, 2, words.sets.shape[1]), np.uint64),
@@ -204,7 +204,7 @@ def _board_of(puzzle: Puzzle, rules: Rules, prices: Any, words: Words, words_max
 
 
 def _offsets(on: Any, reduced: Any) -> U64:
-    """Return where the list of each cell begins, and where it ends for each slack.
+    """Return the start of each cell's list, and its end for each slack.
 
     `on`: cells, ascending; `reduced`: of the pieces on each, ascending.
     """
@@ -216,7 +216,7 @@ def _offsets(on: Any, reduced: Any) -> U64:
 
 
 def _bitsets(bits: Any) -> U64:
-    """Turn bool[pieces, sets] into uint64[sets, bitset words]."""
+    """Convert bool[pieces, sets] to uint64[sets, bitset words]."""
     pieces, sets = bits.shape
     padded = np.zeros((sets, (pieces + 63) // 64 * 64), np.bool_)
     padded[:, :pieces] = bits.T
@@ -226,6 +226,6 @@ def _bitsets(bits: Any) -> U64:
 
 
 def _bits(masks: Any) -> npt.NDArray[np.bool_]:
-    """Turn masks into bool[masks, 64]."""
+    """Convert masks to bool[masks, 64]."""
     bits = (masks[:, None] >> np.arange(boards.WORD_CELLS, dtype=np.uint64)) & np.uint64(1)
     return np.asarray(bits, np.bool_)

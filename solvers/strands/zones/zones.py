@@ -1,16 +1,16 @@
-"""Cover what a spangram leaves with a given number of words: exact counts and best scores.
+"""Cover the rest of a board with a given number of words: exact counts and best scores.
 
 The search always covers the cell that the fewest words still fit on. A state is (cells left, blocks
-closed, words left, words that must not come again), and its value is kept. Cells that fall apart
-into zones (article 001, 2-3) are solved zone by zone and multiplied, each way of sharing the words
-out, unless a word fits in two zones and must not be used twice: then they stay one state. Zones are
-states like any other, so that those which several spangrams leave are solved once. Prices
+closed, words left, words that must not recur), and its value is cached. Cells that separate into
+zones (article 001, 2-3) are solved zone by zone and multiplied, for each way of dividing the words,
+unless a word fits in two zones and must not be used twice: then they stay one state. Zones are
+states like any other, so those that several spangrams leave are solved once. Prices
 (nightgrid.solvers.strands.zones.board) detect when too few words are left; the last two words are
 looked up (nightgrid.solvers.strands.zones.candidates).
 
-The search is a machine with a stack of its own: a frame asks for the value of a state, `_enter`
-answers it or puts a new frame on top; a frame without another question answers the one below.
-Numba calls itself slowly, and cannot load what calls itself from its cache.
+The search has its own stack: a frame requests the value of a state, `_enter` returns it or pushes a
+new frame; a finished frame returns to the one below. Recursion is slow in Numba, and cannot be
+cached.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from nightgrid.solvers.strands.zones.board import (
 
 SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
-"""What a frame adds up: the words on one cell; the ways to share words out among zones."""
+"""What a frame sums: the words on one cell; the ways to divide words among zones."""
 
 _DEAD = np.int64(tables.DEAD)
 
 
 @inlined_kernel
 def pack(state: ZoneState) -> np.uint64:
-    """Pack the rest of a state, beside its cells and blocks, into one word."""
+    """Pack the rest of a state, without its cells and blocks, into one word."""
     low = np.uint64(state.n) | (np.uint64(state.several) << np.uint64(SEVERAL_BIT))
     return (
         low
@@ -78,8 +78,8 @@ def _state_of(depth: Int, rank: Int, frames: U64) -> ZoneState:
 def cover(asked: U64, search: ZoneSearch, values: U64) -> None:
     """Count the ways to cover the cells of states, rows of STATE_FIELDS (uint64[states, 8]).
 
-    Writes (count, count, best score) of each to `values` (uint64[states, 3]). A budget that runs
-    out shows in the table's status, and then the answers mean nothing.
+    Writes (count, count, best score) of each to `values` (uint64[states, 3]). If the table's status
+    shows a spent budget, the results are meaningless.
     """
     frames, control = search.board.frames, search.table.control
     for row in range(len(asked)):
@@ -130,7 +130,7 @@ def cover(asked: U64, search: ZoneSearch, values: U64) -> None:
 def _enter(
     state: ZoneState, fitting: Int, depth: Int, search: ZoneSearch
 ) -> tuple[bool, np.uint64, np.uint64, Int]:
-    """Answer (True, count, count, best) at once, or lay out a frame at `depth`."""
+    """Return (True, count, count, best) at once, or set up a frame at `depth`."""
     dead = (True, ZERO, ZERO, _DEAD)
     words, board, table = search.words, search.board, search.table
     frames, bitsets = board.frames, board.bitsets
@@ -174,7 +174,7 @@ def _enter(
     if tables.spend(table.control, table.clock):
         return dead
     size = candidates.list_fitting(fitting, depth, state, search)
-    # Alternatives that close blocks of two zones belong together.
+    # Alternatives that close blocks of two zones stay together.
     if (
         zones > 0
         and not state.several
@@ -224,7 +224,7 @@ def _next_word(depth: Int, own: ZoneState, search: ZoneSearch) -> tuple[bool, Zo
 def _add_word(
     hi: np.uint64, lo: np.uint64, best: Int, depth: Int, words: Words, frames: U64, control: I64
 ) -> None:
-    """Add what follows the word at hand to its frame."""
+    """Add the value after the current word to its frame."""
     if not (hi | lo):
         return
     frames[depth, boards.F_HI], frames[depth, boards.F_LO] = add(
@@ -239,7 +239,7 @@ def _add_word(
 
 @inner_kernel
 def _lay_zones(zones: Int, n: Int, depth: Int, board: ZoneBoard) -> None:
-    """Lay out a frame for the zones of a state; before the first, no word is shared out."""
+    """Set up a frame for the zones of a state, with no word assigned yet."""
     frames, shares, prices = board.frames, board.shares, board.prices
     fewest, most = np.int64(0), np.int64(0)
     for z in range(zones):
@@ -321,7 +321,7 @@ def _next_zone(depth: Int, whole: ZoneState, search: ZoneSearch) -> tuple[bool, 
 def _add_zone(
     hi: np.uint64, lo: np.uint64, best: Int, depth: Int, frames: U64, shares: U64
 ) -> None:
-    """Multiply the zone at hand, with the words it got, by every way to share out the others."""
+    """Multiply the current zone, with its words, by every way to divide the others."""
     if not (hi | lo):
         return
     side = np.int64(frames[depth, boards.F_SIDE])
