@@ -19,8 +19,8 @@ def to_arrays(puzzles: Sequence[Puzzle]) -> dict[str, npt.NDArray[Any]]:
 
     `feature` holds the features of each tile in turn, as numbers in the order of their first
     appearance on the board; `tile_size` how many of them each tile has; `size` the number of tiles.
-    Names do not matter in the game and are kept so that a board can be restored: `name_letter` holds
-    the code points of each feature's name in turn, `name_size` how many.
+    Names do not matter in the game; they are kept to restore boards: `name_letter` holds the code
+    points of each feature's name in turn, `name_size` how many.
     """
     numbers = [
         {name: i for i, name in enumerate(dict.fromkeys(f for tile in p.tiles for f in tile))}
