@@ -12,11 +12,15 @@ from nightgrid.solvers.game_contract import Game, even_parts, over_budget
 from nightgrid.solvers.kernel.codes import OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.columns import from_arrays, to_arrays
 from nightgrid.solvers.letterboxed.model import Model, model_of
-from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.playing import continue_chain
 from nightgrid.solvers.letterboxed.puzzle import Puzzle
 from nightgrid.solvers.letterboxed.rules import Rules
-from nightgrid.solvers.letterboxed.search.listing import ChainStream, PartSearch
+from nightgrid.solvers.letterboxed.search.listing import (
+    ChainStream,
+    Part,
+    PartSearch,
+    part_range,
+)
 from nightgrid.solvers.letterboxed.search.search import engine_of
 from nightgrid.solvers.letterboxed.solution import Chain, chain_from_json, chain_to_json
 from nightgrid.solvers.letterboxed.states.growing_tables import warm as warm_tables

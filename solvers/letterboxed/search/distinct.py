@@ -9,28 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nightgrid.solvers.kernel.codes import DONE, OUT_OF_NODES, OUT_OF_SECONDS
+from nightgrid.solvers.kernel.codes import DONE
 from nightgrid.solvers.kernel.compiling import I32, I64, U64, Int, search_kernel
-from nightgrid.solvers.kernel.machine import ONE, ZERO, is_late, popcount, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, ZERO, popcount, trailing_zeros
 from nightgrid.solvers.letterboxed.states import graph as graphs
 from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 
 
-class Limits(NamedTuple):
-    """Limits of `short_chains`."""
-
-    nodes: int
-    deadline_ns: int
-    """On the monotonic clock."""
-    clock: I64
-
-
 @search_kernel
-def explore(graph: Graph, step: Step, masks: U64) -> Int:
+def explore(graph: Graph, step: Step, lacking: U64) -> Int:
     """Expand states until no chain as good as wanted is missed.
 
-    `masks` are the letters of each word. Returns DONE, GROW, or what ran out; after GROW, call it
-    again with larger tables.
+    `lacking` are the letters that each word lacks. Returns DONE, GROW, or what ran out; after GROW,
+    call it again with larger tables.
     """
     control = graph.control
     while True:
@@ -56,7 +47,7 @@ def explore(graph: Graph, step: Step, masks: U64) -> Int:
         left = graph.pool[graph.key[state]]
         begun = graph.last[state] >= 0
         for word in range(lo, hi):
-            rest = left & ~masks[word]
+            rest = left & lacking[word]
             reached = cost + graphs.word_cost(graph, state, word, step)
             target: Int = graphs.DEAD
             if step.by_letters and step.sizes[word] == 1 and (begun or rest != ZERO):
@@ -78,59 +69,28 @@ def explore(graph: Graph, step: Step, masks: U64) -> Int:
             graph.edges[base + word - lo] = target
 
 
-class FirstWords(NamedTuple):
-    """Where chains begin."""
-
-    left: np.uint64
-    """Mask of the letters left before the first word."""
-    begin: Int
-    end: Int
-    """The first word is one of [begin, end)."""
-
-
 @search_kernel
-def short_chains(
-    root: FirstWords, step: Step, masks: U64, limits: Limits, rows: I64, out: I64
-) -> Int:
-    """Find every chain of one word, or if there is none, every chain of two.
+def pair_words(step: Step, begin: Int, end: Int, lacking: U64, rows: I64) -> Int:
+    """Find every chain of two words of which the first is one of [begin, end); return how many.
 
-    Writes them to `rows` in alphabetical order until it is full, and to `out` (int64[3]) the words
-    of a chain (0: none found), the number of chains, and nodes. Returns DONE or what ran out.
+    `lacking` are the letters that each word lacks. `rows` gets as many chains as it holds, in the
+    order of the alphabet.
     """
-    found = nodes = 0
-    words = 1
-    for word in range(root.begin, root.end):
-        if root.left & ~masks[word] == ZERO:
-            if found < len(rows):
-                rows[found, 0] = word
-            found += 1
-    looked: Int = np.int64(0)
-    if found == 0:
-        words = 2
-        for word in range(root.begin, root.end):
-            rest = root.left & ~masks[word]
-            last = step.last[word]
-            lo, hi = step.begins[last], step.begins[last + 1]
-            nodes += hi - lo + 1
-            if nodes > limits.nodes:
-                return OUT_OF_NODES
-            if nodes - looked >= graphs.CLOCK_STRIDE:
-                looked = nodes
-                if is_late(limits.clock, limits.deadline_ns):
-                    return OUT_OF_SECONDS
-            # Without a branch, so that several words are compared at once.
-            some = 0
-            for other in range(lo, hi):
-                some += rest & ~masks[other] == ZERO
-            if some == 0:
-                continue
-            for other in range(lo, hi):
-                if rest & ~masks[other] == ZERO:
-                    if found < len(rows):
-                        rows[found, 0], rows[found, 1] = word, other
-                    found += 1
-    out[0], out[1], out[2] = words if found > 0 else 0, found, nodes + root.end - root.begin
-    return DONE
+    found = 0
+    for word in range(begin, end):
+        lo, hi = step.begins[step.last[word]], step.begins[step.last[word] + 1]
+        # Without a branch, so that several words are compared at once.
+        some = 0
+        for other in range(lo, hi):
+            some += lacking[word] & lacking[other] == ZERO
+        if some == 0:
+            continue
+        for other in range(lo, hi):
+            if lacking[word] & lacking[other] == ZERO:
+                if found < len(rows):
+                    rows[found, 0], rows[found, 1] = word, other
+                found += 1
+    return found
 
 
 class Within(NamedTuple):
@@ -149,7 +109,7 @@ class Within(NamedTuple):
 
 @search_kernel
 def count_chains(
-    root: FirstWords, step: Step, first: I32, masks: U64, within: Within, out: U64
+    step: Step, begin: Int, end: Int, first: I32, lacking: U64, within: Within, out: U64
 ) -> None:
     """Count chains by inclusion and exclusion: add those of n + 1 words to out[n], modulo 2^64.
 
@@ -157,12 +117,13 @@ def count_chains(
     a, ...: a sum over all sets of missing letters, with signs. Chains have every letter with their
     last word and not before, so of n + 1 words there are as many as sequences of n + 1 words that
     have every letter, less those of n words that do, with any word behind: for each set, a sequence
-    within it counts for the words behind it that are not. `first` are the first letters of words.
+    within it counts for the words behind it that are not.
+    The first word of a chain is one of [begin, end); `first` are the first letters of words.
     """
     words, held, ways, lost = within
     letters = len(held) - 1
-    held[letters] = len(masks)
-    for word in range(len(masks)):
+    held[letters] = len(lacking)
+    for word in range(len(lacking)):
         words[letters, word] = word
     for missing in range(1 << letters):
         row: Int = letters
@@ -175,7 +136,7 @@ def count_chains(
             for i in range(held[source]):
                 word = words[source, i]
                 words[row, kept] = word
-                kept += masks[word] & (ONE << np.uint64(row)) == ZERO
+                kept += lacking[word] & (ONE << np.uint64(row)) != ZERO
             held[row] = kept
         sign = ONE if popcount(np.uint64(missing)) & 1 == 0 else ~ZERO
         for letter in range(letters):
@@ -184,7 +145,7 @@ def count_chains(
         for i in range(held[row]):
             word = words[row, i]
             lost[first[word]] -= ONE
-            if root.begin <= word < root.end:
+            if begin <= word < end:
                 ways[0, step.last[word]] += ONE
                 out[0] += sign
         for n in range(1, len(out)):

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Budget, SolutionStream, Statistics, count_of
+from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.kernel.codes import DONE, OUT_OF_BYTES
 from nightgrid.solvers.letterboxed.model import Model
-from nightgrid.solvers.letterboxed.parts import Part, part_range
 from nightgrid.solvers.letterboxed.rules import Chains, Rules
 from nightgrid.solvers.letterboxed.search.search import Search
 from nightgrid.solvers.letterboxed.solution import Chain
@@ -32,6 +32,24 @@ ROWS_FIRST, ROWS_MAX = 16, 4096
 """Chains that the kernel lists at a time: few at first, since callers may stop early."""
 COLUMNS_MAX = 1 << 20
 """Words of all chains that the kernel lists at a time, if there is more than one."""
+Part = dict[str, int]
+"""{"from": first word, "to": past the last}, as indexes into the sorted playable words."""
+
+
+def part_range(part: Part | None, words: int) -> range:
+    """Return the words that the chains of a part start with.
+
+    Raises PermanentError for an invalid part of a board with this many playable words.
+    """
+    if part is None:
+        return range(words)
+    start, stop = part.get("from"), part.get("to")
+    if not (type(start) is type(stop) is int and 0 <= start <= words and 0 <= stop <= words):
+        raise PermanentError(
+            f"{part!r} is not a part of a Letter Boxed board with {words} playable words; expected"
+            " `from` and `to`, both as indexes"
+        )
+    return range(start, stop)
 
 
 class PartSearch:
@@ -74,13 +92,12 @@ class PartSearch:
         search.allow(tables)
         out = np.zeros(3, np.uint64)
         began = time.perf_counter_ns()
-        here, active = np.zeros(states, np.int64), np.empty((2, states), np.int32)
         high, low = np.zeros((2, states), np.uint64), np.zeros((2, states), np.uint64)
         # LIMIT, in words or letters, also bounds the number of words.
         most = int(graph.control[LIMIT])
-        code = int(count_walks(graph, step, most, here, high, low, active, out))
+        code = int(count_walks(graph, step, most, high, low, out))
         value = int(out[2]) if isinstance(self.chains, int) else most
-        table_bytes = tables.bytes + 48 * states
+        table_bytes = tables.bytes + 32 * states
         if code == DONE and table_bytes > search.budget.table_bytes:
             code = OUT_OF_BYTES
         search.spent(code, began, int(graph.control[NODES]), 0, table_bytes)

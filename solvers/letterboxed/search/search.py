@@ -25,8 +25,10 @@ DISTINCT_LETTERS_MAX = 64
 SETS_STEPS_MAX = 1 << 24
 """Most words that `count_chains` looks at, each once for every set of letters that has it: some
 hundredths of a second."""
-SHORT_ROWS, SHORT_ROWS_MAX = 1 << 10, 1 << 18
-"""Rows for chains of one and two words: initially, and at most."""
+PAIRS_MAX = 1 << 28
+"""Most pairs of words that are tried without a look at the clock: a tenth of a second."""
+SHORT_ROWS_MAX = 1 << 18
+"""Most chains of two words that are listed without the graph of states."""
 
 
 def engine_of(model: Model) -> str:
@@ -59,12 +61,13 @@ class Search:
         return fields_of(self.model)
 
     @cached_property
-    def _masks(self) -> npt.NDArray[np.uint64]:
-        if not len(self.model):
-            return np.empty(0, np.uint64)
-        bits = np.uint64(1) << self.model.letters.astype(np.uint64)
-        masks: npt.NDArray[np.uint64] = np.bitwise_or.reduceat(bits, self.model.offsets[:-1])
-        return masks
+    def _lacking(self) -> npt.NDArray[np.uint64]:
+        """uint64[words]: the letters that each word lacks, of a board of distinct ones."""
+        lacking = np.repeat(self.start, len(self.model))
+        if len(lacking):
+            bits = np.uint64(1) << self.model.letters.astype(np.uint64)
+            lacking ^= np.bitwise_or.reduceat(bits, self.model.offsets[:-1])
+        return lacking
 
     @cached_property
     def _shared(self) -> npt.NDArray[np.int64]:
@@ -74,7 +77,8 @@ class Search:
     def _step(self) -> Step:
         model = self.model
         if self.engine == "distinct":
-            gain = int(np.bitwise_count(self._masks).max(initial=0)) - 1
+            fewest = int(np.bitwise_count(self._lacking).min(initial=64))
+            gain = len(model.alphabet) - fewest - 1
         else:
             times = model.sides.sum(axis=0, dtype=np.int64)
             gain = general.most_gained(model.letters, model.offsets, times)
@@ -110,28 +114,27 @@ class Search:
         return self.step(chains)._replace(weights=weights)
 
     def short_chains(self, at: range) -> tuple[int, int, npt.NDArray[np.int64] | None]:
-        """Find the chains of one word, else of two: (words, number, chains).
+        """Find the chains of one word, else of two: (words, how many, the chains).
 
         The chains are words by number, (chains, words), in canonical order; None if there are more
-        than SHORT_ROWS_MAX. Raises BudgetSpentError.
+        than SHORT_ROWS_MAX. No words where the graph of states has to look for them.
         """
         began = time.perf_counter_ns()
-        root = distinct.FirstWords(self.start[0], at.start, at.stop)
-        clock = np.array([0, 0, self.budget.stop_address], np.int64)
-        limits = distinct.Limits(self.nodes_left, self.deadline_ns, clock)
-        out = np.zeros(3, np.int64)
-        rows = np.empty((SHORT_ROWS, 2), np.int64)
-        code = int(distinct.short_chains(root, self._step, self._masks, limits, rows, out))
-        if code == DONE and len(rows) < out[1] <= SHORT_ROWS_MAX:
-            rows = np.empty((int(out[1]), 2), np.int64)
-            code = int(distinct.short_chains(root, self._step, self._masks, limits, rows, out))
-        self.spent(code, began, int(out[2]), 0, rows.nbytes)
-        words, count = int(out[0]), int(out[1])
-        if count > len(rows):
+        chains = at.start + np.flatnonzero(self._lacking[at.start : at.stop] == 0)[:, None]
+        count, nodes = len(chains), len(at)
+        if not count:
+            nodes += int(np.diff(self.model.begins)[self._step.last[at.start : at.stop]].sum())
+            if nodes > min(PAIRS_MAX, self.nodes_left):
+                return 0, 0, None
+            chains = np.empty((SHORT_ROWS_MAX, 2), np.int64)
+            count = int(distinct.pair_words(self._step, at.start, at.stop, self._lacking, chains))
+        self.spent(DONE, began, nodes, 0, min(count, SHORT_ROWS_MAX) * chains.itemsize * 2)
+        words = chains.shape[1] if count else 0
+        if count > SHORT_ROWS_MAX:
             return words, count, None
-        chains = rows[:count, :words]
+        chains = chains[:count]
         weights = self.listing_step("fewest-words", words).weights
-        # Found in alphabetical order, which a stable sort keeps.
+        # Found in the order of the alphabet, which a stable sort keeps.
         return words, count, chains[np.argsort(weights[chains].sum(axis=1), kind="stable")]
 
     def count_chains(self, at: range, most: int) -> list[int] | None:
@@ -143,7 +146,7 @@ class Search:
         model, letters = self.model, len(self.model.alphabet)
         if self.engine != "distinct" or most < 3 or not self.collectable:
             return None
-        lacking = np.exp2(letters - np.bitwise_count(self._masks), dtype=np.float64)
+        lacking = np.exp2(np.bitwise_count(self._lacking), dtype=np.float64)
         steps = 2.0**letters + most * float(lacking.sum())
         if steps > min(SETS_STEPS_MAX, self.nodes_left):
             return None
@@ -159,10 +162,9 @@ class Search:
         if within.words.nbytes > self.budget.table_bytes:
             return None
         began = time.perf_counter_ns()
-        root = distinct.FirstWords(self.start[0], at.start, at.stop)
         first = model.letters[model.offsets[:-1]]
         out = np.zeros(most, np.uint64)
-        distinct.count_chains(root, self._step, first, self._masks, within, out)
+        distinct.count_chains(self._step, at.start, at.stop, first, self._lacking, within, out)
         self.spent(DONE, began, int(steps), 0, within.words.nbytes)
         counts: list[int] = out.tolist()
         return counts
@@ -226,7 +228,7 @@ class Search:
                     )
                 )  # fmt: skip
             else:
-                code = int(distinct.explore(tables.graph, step, self._masks))
+                code = int(distinct.explore(tables.graph, step, self._lacking))
             if code == graphs.GROW and not tables.grow():
                 code = OUT_OF_BYTES
         control = tables.graph.control

@@ -24,51 +24,40 @@ from nightgrid.solvers.letterboxed.states.graph import Graph, Step
 @inlined_kernel
 def leads_on(graph: Graph, state: Int, word: Int, target: Int, step: Step) -> bool:
     """Return whether an edge may belong to a chain that counts."""
-    if target == graphs.COMPLETE:
-        if step.by_letters:
-            return (
-                graph.cost[state] + graphs.word_cost(graph, state, word, step)
-                == graph.control[graphs.LIMIT]
-            )
-        return True
-    if target < 0 or graph.base[target] < 0:
+    complete = target == graphs.COMPLETE
+    if not complete and (target < 0 or graph.base[target] < 0):
         return False
-    if step.by_letters:
-        return graph.cost[state] + graphs.word_cost(graph, state, word, step) == graph.cost[target]
-    return True
+    if not step.by_letters:
+        return True
+    wanted = graph.control[graphs.LIMIT] if complete else graph.cost[target]
+    return bool(graph.cost[state] + graphs.word_cost(graph, state, word, step) == wanted)
 
 
 @search_kernel
-def count_walks(
-    graph: Graph, step: Step, most: Int, here: I64,
-    high: U64, low: U64, active: I32, out: U64,
-) -> Int:  # fmt: skip
+def count_walks(graph: Graph, step: Step, most: Int, high: U64, low: U64, out: U64) -> Int:
     """Count the chains of at most `most` words that count.
 
-    Two layers of scratch: `high` and `low` (uint64[2, states], zeros), `active` (int32[2, states])
-    the states of a layer, `here` (int64[states], zeros) the layer in which a state was last
-    reached. `out` gets the halves of the count and the words of the shortest chain, 0 for none.
+    `high` and `low` are scratch (uint64[2, states], zeros): how often each state is reached, by
+    numbers of words that are odd or even. `out` (zeros) gets the halves of the count and the words
+    of the shortest chain, 0 for none.
     """
+    states = low.shape[1]
     low[0, 0] = ONE
-    active[0, 0] = 0
-    count = 1
-    now = 0
     total_hi = total_lo = ZERO
-    out[2] = ZERO
     for words in range(1, most + 1):
-        then = 1 - now
-        new = 0
-        for i in range(count):
-            state = active[now, i]
+        now, then = (words - 1) & 1, words & 1
+        more = False
+        for state in range(states):
             from_hi, from_lo = high[now, state], low[now, state]
             high[now, state] = low[now, state] = ZERO
+            if (from_hi | from_lo) == ZERO:
+                continue
             lo, hi = graph.lo[state], graph.hi[state]
             code = graphs.spend(graph, hi - lo + 1)
             if code != DONE:
                 return code
-            at = graph.base[state] - lo
             for word in range(lo, hi):
-                target = graph.edges[at + word]
+                target = graph.edges[graph.base[state] + word - lo]
                 if not leads_on(graph, state, word, target, step):
                     continue
                 if target == graphs.COMPLETE:
@@ -76,18 +65,16 @@ def count_walks(
                     if out[2] == ZERO:
                         out[2] = np.uint64(words)
                 elif words < most:
-                    if here[target] != words:
-                        here[target] = words
-                        active[then, new] = target
-                        new += 1
+                    more = True
                     high[then, target], low[then, target] = wide.add(
                         high[then, target], low[then, target], from_hi, from_lo
                     )
         if wide.over_limit(total_hi, total_lo):
             return COUNT_TOO_LARGE
-        count = new
-        now = then
-        if count == 0:
+        code = graphs.spend(graph, states)
+        if code != DONE:
+            return code
+        if not more:
             break
     out[0], out[1] = total_hi, total_lo
     return DONE
