@@ -49,7 +49,7 @@ from benchmarks.instruments.report import Section, add_write, finish  # noqa: E4
 Result = dict[str, Any]
 PROCESSES = 2
 ROW_S = 1200.0
-"""What one row of one checkout may take."""
+"""Time limit of one row of one checkout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +270,7 @@ def large_on_demand(_: bool) -> Result:
             folder / "one", "--processes", "2", "--interactive", "1",
             NIGHTGRID_GAMES="pips,strands",
         ) as service:  # fmt: skip
-            # What each process loads when it meets a game first is no part of this.
+            # Without what each process loads when it first uses a game.
             for path, _, ask in (questions[0], questions[-1]):
                 _asked(service.port, path, "first" if ask == "count" else "best(1)")
             served = [_asked(service.port, path, ask) for path, _, ask in questions]

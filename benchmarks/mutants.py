@@ -147,7 +147,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What became of a bug."""
+    """The outcome of a bug."""
 
     mutant: Mutant
     change: str

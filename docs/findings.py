@@ -1,4 +1,4 @@
-"""What the answers to the five questions say: a sentence with its figures, and a chart, of each.
+"""The findings of the five questions: a sentence with its figures, and a chart, for each.
 
 Both are made of the rows of an answer and of nothing else.
 """
@@ -190,5 +190,5 @@ def _mean(rows: Sequence[Row], column: str) -> float:
 
 
 def _share(rows: Sequence[Row]) -> float:
-    """Return how many percent of boards have one solution; 0 where there is no board."""
+    """Return how many percent of boards have one solution; 0 without boards."""
     return 100 * _sum(rows, "with_one") / (_sum(rows, "boards") or 1)

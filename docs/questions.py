@@ -30,9 +30,9 @@ class Question:
 
     sql: str
     alt: str
-    """What the chart shows, for readers who do not see it."""
+    """Description of the chart, for readers who do not see it."""
     say: Callable[[Sequence[Row]], str]
-    """What the answer says, in sentences with its figures."""
+    """The answer, in sentences with its figures."""
     draw: Callable[[str, Sequence[Row]], str]
     """The chart, as the text of an SVG file."""
 
@@ -103,7 +103,7 @@ QUESTIONS: Mapping[str, Question] = {
         draw=findings.draw_par,
     ),
 }
-"""What is asked, by the name of its place in the page."""
+"""The questions, by the name of their place in the page."""
 
 
 def command(sql: str) -> str:

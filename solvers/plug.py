@@ -27,7 +27,7 @@ FIRST, COUNT = Ask(kind="first"), Ask(kind="count")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePlug:
-    """What every floor knows of a game before solving. Creating one loads no kernel."""
+    """The data of a game for every floor, before solving. Creating one loads no kernel."""
 
     name: str
     """Name of the game in commands, messages and tables: letters and digits."""

@@ -121,7 +121,7 @@ class ArchivePlug:
         return False
 
     def is_official(self, game: Game[Any, Any], puzzle: Any, solution: Any) -> bool | None:  # noqa: ARG002
-        """Check an official solution against a board and the rules; None where that is open."""
+        """Check an official solution against a board and the rules; None if that is open."""
         return None
 
     def worth(self, game: Game[Any, Any], solution: Any) -> int | None:  # noqa: ARG002

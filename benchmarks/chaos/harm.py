@@ -20,7 +20,7 @@ HARMS: dict[str, Callable[[bytes], bytes | None]] = {
     "flip": _flipped,
     "empty": lambda _: b"",
 }
-"""What is left of a file's bytes by each kind of harm; None: nothing, not even the file."""
+"""The bytes that each kind of harm leaves of a file; None deletes the file."""
 
 
 def harm(lake: Lake, path: str, kind: str) -> None:

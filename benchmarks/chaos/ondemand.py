@@ -53,7 +53,7 @@ SETTLE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of the jobs of a trial."""
+    """The outcome of the jobs of a trial."""
 
     jobs: int
     answered: int

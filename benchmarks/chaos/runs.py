@@ -145,7 +145,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aftermath:
-    """What became of a run."""
+    """The outcome of a run."""
 
     chunks: int
     blows: tuple[Blow, ...]

@@ -46,7 +46,7 @@ OVER = frozenset({"done", "failed", "cancelled", "expired"})
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What a phase came to."""
+    """The result of a phase."""
 
     replies: Counter[int] = field(default_factory=Counter)
     unexpected: list[str] = field(default_factory=list)
@@ -258,7 +258,7 @@ def main() -> int:
         f"{CLIENTS} clients for {options.seconds:g} s each; a third of the requests is wrong. "
         f"Struck: every {options.strike_every:g} s the interactive worker, the Redis server or the "
         "service itself is killed in turn. Accepted are jobs that were answered with 202; each is "
-        "followed by its events, and `came back` counts connections made again."
+        "followed by its events, and `came back` counts reconnections."
     )
     finish(section, to_results=options.write)
     for fault in faults:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    """What came back."""
+    """A response."""
 
     status: int
     headers: dict[str, str]
@@ -21,7 +21,7 @@ class Reply(NamedTuple):
 
 
 class Connection:
-    """One connection to a service on this machine, made again when it is gone."""
+    """One connection to a service on this machine, reopened when it is lost."""
 
     def __init__(self, port: int, host: str = "127.0.0.1") -> None:
         self._address = host, port

@@ -36,7 +36,7 @@ WAIT = {"Prefer": "wait=20"}
 
 
 class Load(NamedTuple):
-    """What one kind of load came to."""
+    """The result of one kind of load."""
 
     latencies_s: list[float]
     seconds: float

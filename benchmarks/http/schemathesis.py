@@ -53,7 +53,7 @@ CHECKS = [
     response_schema_conformance,
     unsupported_method,
 ]
-"""What is checked of every answer. Whether a body is accepted depends on more than its schema."""
+"""Checks of every answer. Whether a body is accepted depends on more than its schema."""
 SAMPLE = Path(__file__).resolve().parents[2] / "service/sample/pips/2026-01-01.json"
 LONG_S = 3600.0
 
@@ -83,7 +83,7 @@ def fuzz(app: Any, examples: int, seed: int) -> Iterator[tuple[str, dict[int, in
             failed = ""
             try:
                 _send(operation, client, examples, seed, statuses)
-            except Exception as error:  # noqa: BLE001 - whatever fails is told of its operation
+            except Exception as error:  # noqa: BLE001 - every failure is reported with its operation
                 failed = "\n".join([str(error), *getattr(error, "__notes__", ())])
                 for inner in getattr(error, "exceptions", ()):
                     failed += f"\n{inner}"

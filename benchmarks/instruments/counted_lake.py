@@ -1,4 +1,4 @@
-"""What is asked of lakes: files opened, written and deleted, listings, and requests to a store."""
+"""Count operations of lakes: files opened, written and deleted, listings, store requests."""
 
 from __future__ import annotations
 

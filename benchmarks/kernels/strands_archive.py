@@ -30,7 +30,7 @@ BUDGET_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """What one board took, in seconds of the processor."""
+    """Processor time of one board, in seconds."""
 
     date: str
     find_s: float

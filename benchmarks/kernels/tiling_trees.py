@@ -65,7 +65,7 @@ class Search(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backtracking:
-    """What the search found: `complete` is False when the time limit ended it."""
+    """The result of the search: `complete` is False if the time limit ended it."""
 
     count: int
     complete: bool

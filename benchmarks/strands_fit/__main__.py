@@ -37,7 +37,7 @@ from nightgrid.archive.games.strands.ranking.weights import FOLDER, write_weight
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the numbers depend on, besides the published boards and the packages."""
+    """Inputs of the numbers besides the published boards and the packages."""
 
     name: str
     all_boards: bool

@@ -34,7 +34,7 @@ from nightgrid.archive.games.strands.ranking.themes import THEME, theme_features
 
 F64 = npt.NDArray[np.float64]
 Ridges = tuple[float, float]
-"""On what is weighed, and on directions of likeness to board words; 0 where there are none."""
+"""On what is weighed, and on directions of likeness to board words; 0 for none."""
 SEARCH_RIDGES = (30.0, 100.0, 300.0)
 """One of 10 gains no first cover in all stages on the early boards (docs/adr/0040)."""
 MEANING_RIDGES = (100.0, 300.0, 1000.0)

@@ -33,12 +33,12 @@ class Later:
     scores: F64
     """float64[covers], in nats."""
     meant: npt.NDArray[np.int64]
-    """Rows of the covers that were meant; none where the list lacks them."""
+    """Rows of the covers that were meant; none if the list lacks them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Temperatures:
-    """What scores are divided by before they are probabilities."""
+    """Divisor of scores before they become probabilities."""
 
     theme: float
     """For scores of everything, the language model included."""

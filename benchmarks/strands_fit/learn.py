@@ -27,7 +27,7 @@ class Choice:
     features: F64
     """float64[covers, features]."""
     meant: npt.NDArray[np.int64]
-    """Rows of the covers that were meant; none where the list lacks them."""
+    """Rows of the covers that were meant; none if the list lacks them."""
 
 
 def spreads(choices: Sequence[Choice]) -> F64:

@@ -48,7 +48,7 @@ class GameReport:
     """The error that ended the steps of this game early; empty if there was none. The night
     continues with its other games."""
     source_trouble: str = ""
-    """What was wrong with the source as a whole; empty if nothing was."""
+    """The fault of the source as a whole; empty if there was none."""
     made_anew: tuple[str, ...] = ()
     """One sentence for each gold table that was damaged and rebuilt."""
     skipped: int = 0
@@ -94,7 +94,7 @@ class GameReport:
     lake: str = ""
     """The lake of the night."""
     attention: tuple[AttentionItem, ...] = ()
-    """What this night found that needs attention."""
+    """Findings of this night that need attention."""
     paths: dict[str, str] = field(default_factory=dict)
     """Name of each table -> its URL or path."""
 

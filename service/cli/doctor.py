@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Verdict = Literal["ok", "warning", "failure"]
 _COLOURS = {"ok": "green", "warning": "yellow", "failure": "red"}
 _AGAINST_REFUSAL = (
-    "redis://USER:PASSWORD@HOST:PORT/0, without USER where there are none; of PASSWORD, @ is "
+    "redis://USER:PASSWORD@HOST:PORT/0, without USER if there is none; of PASSWORD, @ is "
     "written %40, / %2F and a space %20"
 )
 _AGAINST_PLACE = "set --lake or NIGHTGRID_LAKE to a writable folder or URL"

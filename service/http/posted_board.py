@@ -77,7 +77,7 @@ class BoardBody(BaseModel):
 
 
 class BudgetBody(BaseModel):
-    """What a solve, or one part of it, may spend; each at most what the service allows.
+    """Budget of a solve, or of one part of it; each limit at most the service's.
 
     A board that exceeds it is divided, and each part has it again.
     """

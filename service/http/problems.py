@@ -116,7 +116,7 @@ class FieldError(BaseModel):
 
 
 class ProblemJson(BaseModel):
-    """What is wrong with a request, or why it cannot be answered."""
+    """The fault of a request, or why it cannot be answered."""
 
     type: str = Field(json_schema_extra={"enum": [f"/problems/{slug}" for slug in KINDS]})
     title: str

@@ -65,7 +65,7 @@ class StrandsGame(Game[Puzzle, Cover]):
         return [self._few] if part is not None else [self._few, self]
 
     def step(self, puzzle: Puzzle, budget: Budget) -> StrandsGame | None:
-        """Return which of the steps answers a board; None where the budget does not tell."""
+        """Return which of the steps answers a board; None if the budget runs out first."""
         *before, last = self.steps(None)
         for game in before:
             status = game.solve(puzzle, Ask(kind="first"), None, budget).status

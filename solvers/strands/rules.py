@@ -17,7 +17,7 @@ FEW_PARTS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules(RuleLine):
-    """What counts as a cover. The defaults are the game's own rules."""
+    """Which covers count. The defaults are the game's own rules."""
 
     spangram: Spangram = "required"
     """`required`: at least one piece of the cover touches two opposite sides of the board with any

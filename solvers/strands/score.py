@@ -19,7 +19,7 @@ COMMON_DIVISOR = 3
 PHRASE_DIVISOR = 2
 """Divides the score of a phrase: lists of phrases come from other texts."""
 MORE_COMPONENTS_CENTIBELS = 100
-"""What a compound loses for every component beyond the first."""
+"""Penalty of a compound for every component beyond the first."""
 SHORT_COMPONENT_LETTERS = 3
 COMPONENT_RELIEF_CENTIZIPF = 50
 """How much rarer a component may be for every letter beyond SHORT_COMPONENT_LETTERS. Rare

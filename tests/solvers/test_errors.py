@@ -12,9 +12,9 @@ def fault(place: str) -> InvalidPuzzleError:
 
 
 def test_a_refusal_of_a_board_says_the_same_in_another_process():
-    error = InvalidPuzzleError("region-overlap", "regions[1]", "cell 3 stands twice")
+    error = InvalidPuzzleError("region-overlap", "regions[1]", "cell 3 is there twice")
     again = pickle.loads(pickle.dumps(error))
-    assert str(again) == str(error) == "regions[1]: cell 3 stands twice"
+    assert str(again) == str(error) == "regions[1]: cell 3 is there twice"
     assert (again.rule, again.place, again.detail) == (error.rule, error.place, error.detail)
 
 

@@ -33,7 +33,7 @@ Event = Literal["done", "failed", "returned"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
-    """What became of one attempt at a chunk."""
+    """The outcome of one attempt at a chunk."""
 
     event: Event
     """`done`: the result is in the lake. `failed`: the work raised, or its process died.

@@ -54,7 +54,7 @@ STOP_POLL_SECONDS = 0.8
 """Interval of checks whether the run is cancelled; shorter chunks are never checked."""
 Ended = Literal["solved", "done", "stale", "returned"]
 """How a chunk ended: solved now; result existed already; run cancelled or attempt failed; or states
-that it needs are missing and have to be made again."""
+that it needs are missing and have to be recomputed."""
 
 
 def solve_chunk(

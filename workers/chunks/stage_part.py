@@ -119,7 +119,7 @@ def _gather(lake: Lake, ref: ChunkRef, count: LayeredCount, part: StagePart) -> 
             log.warning("states lost", chunk=source.name, reason=str(error))
             # If the part is done, this is an old message, and its states were deleted.
             if not lake.exists(ref.result_path):
-                # A chunk result without its states is deleted: the driver has both made again.
+                # A chunk result without its states is deleted, so that the driver recomputes both.
                 for gone in before:
                     if gone == source or not lake.exists(frontier_path(gone)):
                         lake.delete(gone.result_path)

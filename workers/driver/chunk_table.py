@@ -100,7 +100,7 @@ class Reading:
     goes_on: bool = False
     """Whether rows of it continue in other chunks, or its states in the next stage."""
     carried: Carried | None = None
-    """What a part of a staged count left for the next stage."""
+    """The output of a part of a staged count for the next stage."""
     is_unanswered: bool = False
     """Whether its job can no longer be answered."""
     is_over_budget: bool = False

@@ -15,7 +15,7 @@ _TOTALS = ("total_seconds", "total_bytes", "solution_bytes")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobBudget:
-    """What a job may cost."""
+    """Budget of a job."""
 
     part: Budget
     """Limit of one solve: the whole job in one task, or one part of it."""

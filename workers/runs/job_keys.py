@@ -81,7 +81,7 @@ class KeySet:
 
 
 class Known(IntFlag):
-    """What the lake knows about a job."""
+    """Facts in the lake about a job."""
 
     FINAL = 1
     """It has a result that does not depend on the budget."""
@@ -92,7 +92,7 @@ class Known(IntFlag):
 
 
 class Answers:
-    """What the lake knows about jobs: a sorted array of keys, and the flags of each."""
+    """Facts in the lake about jobs: a sorted array of keys, and the flags of each."""
 
     def __init__(self, keys: Sequence[Keys] = (), flags: Sequence[Flags] = ()) -> None:
         self._keys, at = np.unique(np.concatenate([NO_KEYS, *keys]), return_inverse=True)

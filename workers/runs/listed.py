@@ -58,7 +58,7 @@ class ListedPart:
 
 
 def listed_part(text: str) -> ListedPart | None:
-    """Parse a manifest row's part; None if it is no part of a listing."""
+    """Parse a manifest row's part; None if it is not part of a listing."""
     value = json.loads(text) if text else None
     if not isinstance(value, dict) or "ranks" not in value:
         return None
@@ -119,7 +119,7 @@ def settle_files(lake: Lake, run: Run, answers: Iterable[pa.Table]) -> int:
     `answers` are the result rows of the run: a solved one without solutions of its own has them in
     files. Other files were left by a worker that was killed, or by a job that ended otherwise.
     Returns the number of files. Raises DamagedResultError for a chunk that lacks files: it has to
-    be worked again.
+    be solved again.
     """
     left = list_files(lake, files_folder(run.run_id))
     by_job: dict[str, list[SolutionFile]] = defaultdict(list)

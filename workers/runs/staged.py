@@ -7,8 +7,8 @@ took a tenth longer (loose boards of 14 dominoes), though they waited less often
 
 States between two stages are in runs/run=<id>/frontier/seg-...-chunk-....parquet, named like the
 chunk that wrote them. Rows are sorted by bucket, and the metadata say where each bucket begins, so
-that a part of the next stage reads only the row groups of its buckets. Writes are not synced: a
-worker that finds states missing or damaged has the chunk that wrote them worked again.
+that a part of the next stage reads only the row groups of its buckets. Writes are not synced: if a
+worker finds states missing or damaged, the chunk that wrote them is solved again.
 """
 
 from __future__ import annotations

@@ -45,17 +45,17 @@ NIGHT_S = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What became of a lake."""
+    """The outcome of a lake."""
 
     struck: int
     """How often the fault was there."""
     said: str
-    """What the commands said, or did."""
+    """The output or effect of the commands."""
     lost: int = 0
     doubled: int = 0
     differing: int = 0
     bad: str = ""
-    """What else is not as it should be."""
+    """Further faults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ def told(report: NightReport, names: str) -> str:
     """Summarise what a night did."""
     (game,) = report.games
     solved = f"the night solved {game.solved}, knew {game.already_known}"
-    return f"{solved}; passed over and named: {names}" if names else solved
+    return f"{solved}; skipped and reported: {names}" if names else solved
 
 
 def idle(report: NightReport) -> str:

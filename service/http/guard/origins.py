@@ -17,7 +17,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 FOREIGN_SITES = frozenset({"cross-site", "same-site"})
-"""What a browser says of a request from a page of another origin."""
+"""Header value of a request from a page of another origin."""
 
 
 def check_host(headers: Headers, hosts: frozenset[str] | None) -> None:

@@ -140,8 +140,8 @@ class Search:
     def count_chains(self, at: range, most: int) -> list[int] | None:
         """Count the chains of 1, 2, ... and `most` words by the sets of letters that they lack.
 
-        None where the graph of states is quicker or the only way: for pairs of words, for letters
-        that stand several times, and for too many letters or chains.
+        None if the graph of states is quicker or the only way: for pairs of words, for letters that
+        stand several times, and for too many letters or chains.
         """
         model, letters = self.model, len(self.model.alphabet)
         if self.engine != "distinct" or most < 3 or not self.collectable:

@@ -24,7 +24,7 @@ NEIGHBOURS = 8
 KNOWN = 3
 """Cells at the end of a path that determine the price of the next letter."""
 NEVER = -(1 << 30)
-"""What a walk adds that cannot end."""
+"""The gain of a walk that cannot end."""
 FIRST_ROWS = 1 << 13
 TOO_MANY, FULL = -1, -2
 
@@ -125,7 +125,7 @@ class Walk(NamedTuple):
     way: I64
     """Which neighbour of the previous cell it is."""
     value: I64
-    """What the letters so far are worth."""
+    """Worth of the letters so far."""
     sides: I64
 
 

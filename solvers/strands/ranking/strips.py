@@ -33,7 +33,7 @@ STRIPS_KEPT = 60_000
 STRIP_LETTERS_MIN, STRIP_LETTERS_MAX = 6, 17
 """Letters of spangrams on published boards."""
 LETTER = NATS
-"""What a letter adds: with one nat most early boards have their spangram among the best strips."""
+"""Worth of a letter: with one nat most early boards have their spangram among the best strips."""
 FLOOR_STEP = 3 * NATS // 2
 """How far the floor falls at a time: about three times as many strips reach it."""
 STRIP_ROWS_MAX = 1 << 19

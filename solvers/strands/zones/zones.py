@@ -44,7 +44,7 @@ from nightgrid.solvers.strands.zones.board import (
 
 SEVERAL_BIT, BAN_BITS = 8, 24
 BRANCH, PRODUCT = range(2)
-"""What a frame sums: the words on one cell; the ways to divide words among zones."""
+"""Kinds of frames: sums over the words on a cell, or over divisions of words among zones."""
 
 _DEAD = np.int64(tables.DEAD)
 

@@ -47,7 +47,7 @@ _MODES = {"yes": search.ANY, "forced": search.FORCED, "no": search.NEVER}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fewest:
-    """What is known of the fewest moves of a board."""
+    """Bounds of the fewest moves of a board."""
 
     at_least: int
     walk: Walk | None

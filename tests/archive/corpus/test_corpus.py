@@ -130,7 +130,7 @@ def test_a_corpus_that_was_killed_is_resumed(
     rows: list[tuple[int, int | None]] = []
     corpus = open_corpus(lake, spec, on_rows=lambda *at: rows.append(at))
     assert ids(corpus) == ids(whole)
-    assert rows[0] == (10, 35), "what was made before is not made again"
+    assert rows[0] == (10, 35), "finished slices are not recomputed"
     assert rows[-1] == (35, 35)
     assert calls == [0, 1, 1, 2, 3]
     open_corpus(lake, spec)

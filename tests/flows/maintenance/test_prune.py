@@ -113,7 +113,7 @@ def test_answers_about_boards_of_nights_stay_and_others_go(lake: Lake, tmp_path:
     assert set(read_results(lake).column("ask").to_pylist()) == {"count"}
     assert list(check_lake_files(lake)) == []
     assert night(tmp_path).planned == 0
-    assert count(tmp_path, "all").figures.statuses == {"solved": 4}, "it is worked again"
+    assert count(tmp_path, "all").figures.statuses == {"solved": 4}, "it is solved again"
     assert pruned(lake, "results", now=dt.datetime.now(dt.UTC)) == {}
 
 

@@ -1,4 +1,4 @@
-"""What does not change the board does not change the count."""
+"""Symmetries of a board do not change its count."""
 
 from __future__ import annotations
 

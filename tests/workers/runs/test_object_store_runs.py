@@ -70,7 +70,7 @@ def test_two_drivers_work_a_run_while_it_is_planned(url, tmp_path, monkeypatch):
     def stream(*arguments):
         # The last segments come after a driver's first step.
         if len(streamed) == 3:
-            assert worked.wait(30.0), "nothing is worked before the run is planned"
+            assert worked.wait(30.0), "nothing is solved before the run is planned"
         streamed.append(1)
         return add_plan(*arguments)
 

@@ -74,7 +74,7 @@ def test_the_queue_shows_who_waits_and_who_works(
     told = http.get("/v1/queue").json()
     assert (told["waiting"], told["running"], told["answers"]) == (1, 1, True)
     assert told["state"] == "up"
-    assert told["oldest_s"] >= OLDER_S, "a job that is worked is open as well"
+    assert told["oldest_s"] >= OLDER_S, "a job in progress is open as well"
     assert told["workers"] == [
         {
             "name": "w",
