@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
+from operator import itemgetter
 
 from nightgrid.solvers.kernel.compiling import I32
 from nightgrid.solvers.lexicon.lexicon import Lexicon
 from nightgrid.solvers.strands.pieces.compounds import ScoreWeights, phrase_of
 from nightgrid.solvers.strands.pieces.pieces import Found, scored_components
-from nightgrid.solvers.strands.puzzle import Cell, Puzzle
+from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import Cover, Entry
 
@@ -153,6 +154,9 @@ def paths_without_crossing(options: list[Options]) -> list[tuple[int, ...]]:
 
     Pieces that can close no block in common are independent.
     """
+    first = [ways[0][1] for ways in options]
+    if sum(map(len, first)) == len(frozenset().union(*first)):
+        return [ways[0][0] for ways in options]
     by_block: dict[int, list[int]] = {}
     for i, ways in enumerate(options):
         for block in frozenset().union(*(blocks for _, blocks in ways)):
@@ -203,39 +207,30 @@ def cover_builder(
     width = puzzle.column_count
 
     @cache
-    def read(piece: tuple[str, int]) -> tuple[str, Options, tuple[str, ...], bool]:
+    def read(piece: tuple[str, int]) -> tuple[str, Options]:
         word, cells = spell(piece, found, lexicon), cells_of(piece, found)
         if rules.crossing:
             path = path_on(puzzle.board, word, cells, diagonal=rules.diagonal)
-            options: Options = ((path, frozenset()),)
-        else:
-            options = paths_on(puzzle.board, word, cells, diagonal=rules.diagonal)
-        if piece[0] == "compound":
-            return word, options, cut(word, rules, lexicon), False
-        return word, options, (word,), bool(found.words.spans[piece[1]])
+            return word, ((path, frozenset()),)
+        return word, paths_on(puzzle.board, word, cells, diagonal=rules.diagonal)
+
+    @cache
+    def lay(piece: tuple[str, int], path: tuple[int, ...]) -> tuple[int, tuple[int, int], Entry]:
+        # The lowest cell and the entry; the spangram is a compound, or the longest spanning word.
+        word, compound = read(piece)[0], piece[0] == "compound"
+        rank = 0 if compound else 1 if found.words.spans[piece[1]] else 2
+        parts = cut(word, rules, lexicon) if compound else (word,)
+        cells = tuple(divmod(cell, width) for cell in path)
+        return min(path), (rank, -len(word)), Entry(word=word, path=cells, components=parts)
 
     def build(pieces: list[tuple[str, int]], score: int) -> Cover:
-        known = [read(piece) for piece in pieces]
-        chosen = paths_without_crossing([options for _, options, _, _ in known])
-        entries = [
-            Entry(word=word, path=tuple(divmod(cell, width) for cell in path), components=parts)
-            for (word, _, parts, _), path in zip(known, chosen, strict=True)
-        ]
-        spangram = None
-        if rules.spangram != "off":
-            # A compound is the spangram; else the longest of the words that span.
-            listed = list(zip(pieces, known, entries, strict=True))
-            spanning = [entry for (kind, _), _, entry in listed if kind == "compound"]
-            words = [entry for _, (*_, spans), entry in listed if spans]
-            spangram = (spanning + sorted(words, key=_length_then_place))[0]
-        theme = sorted((e for e in entries if e is not spangram), key=lambda e: min(e.path))
-        return Cover(spangram=spangram, theme_words=tuple(theme), score=score)
+        paths = paths_without_crossing([read(piece)[1] for piece in pieces])
+        laid = sorted(map(lay, pieces, paths), key=itemgetter(0))
+        spangram = None if rules.spangram == "off" else min(laid, key=itemgetter(1))[2]
+        theme = tuple(entry for _, _, entry in laid if entry is not spangram)
+        return Cover(spangram=spangram, theme_words=theme, score=score)
 
     return build
-
-
-def _length_then_place(entry: Entry) -> tuple[int, Cell]:
-    return -len(entry.word), min(entry.path)
 
 
 def cut(word: str, rules: Rules, lexicon: Lexicon) -> tuple[str, ...]:

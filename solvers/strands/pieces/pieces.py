@@ -281,8 +281,7 @@ def _merged(
 
     Returns spanning pieces that are not words, in canonical order, and a row of each.
     """
-    # 16-bit numbers, as cells are, sort quickly.
-    order = np.lexsort((blocks, *reversed(names), cells, low.astype(np.uint16)))
+    order = order_of(low, cells, *names, blocks)
     blocks = blocks[order]
     new = np.zeros(len(order), np.bool_)
     new[:1] = True
@@ -310,6 +309,26 @@ def _merged(
         blocks=blocks[keep],
     )
     return pieces, rows
+
+
+def order_of(small: Any, masks: U64, *others: Any) -> npt.NDArray[np.intp]:
+    """Sort by small numbers, then by masks, then by the others.
+
+    np.lexsort gives the same order in twice the time: it has no vector instructions, which sort a
+    single key. Only ties are sorted by all keys.
+    """
+    room = 64 - int(small.max(initial=0)).bit_length()
+    excess = max(0, int(masks.max(initial=0)).bit_length() - room)
+    key = small.astype(np.uint64) << np.uint64(room) | masks >> np.uint64(excess)
+    order = np.argsort(key)
+    same = np.diff(key[order]) == 0
+    ties = np.zeros(len(order), np.bool_)
+    ties[1:] = same
+    ties[:-1] |= same
+    own = order[ties]
+    keys = (*(other[own] for other in reversed(others)), masks[own], small[own])
+    order[ties] = own[np.lexsort(keys)]
+    return order
 
 
 def least_of(masks: Iterable[int]) -> list[int]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import U64
 from nightgrid.solvers.kernel.hash_table import EMPTY
-from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, reordered
+from nightgrid.solvers.strands.pieces.pieces import Found, Pieces, order_of, reordered
 from nightgrid.solvers.strands.pieces.words import on_board
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.rules import Rules
@@ -120,7 +120,7 @@ class Model:
         first_block = blocks[offsets[:-1]] if len(sizes) else blocks
         largest = np.empty(len(cells), np.int64)
         boards.measure_zones(cells, self.full, geometry_of(self.puzzle, self.rules), largest)
-        order = np.lexsort((kinds, first_block, cells, largest))
+        order = order_of(largest, cells, first_block, kinds)
         single = sizes[order] == 1
         joins = np.zeros(len(order), np.bool_)
         if len(order):
