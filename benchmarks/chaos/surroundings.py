@@ -149,7 +149,7 @@ def words_away(folder: Path, _boards: pa.Table, _expected: pa.Table, seed: int) 
 
 
 def wordy_boards(count: int, seed: int) -> list[Puzzle]:
-    """Make boards of Letter Boxed with words of their own, which are none in any language."""
+    """Make boards of Letter Boxed with words of their own, which are not in any language."""
     draw = random.Random(seed)
     boards = []
     for _ in range(count):
