@@ -16,7 +16,7 @@ def arrays_of(puzzles: pa.Table) -> dict[str, npt.NDArray[Any]]:
     """Convert the columns that solvers read into `nightgrid.solvers.algebra.Arrays`.
 
     A list column NAME becomes NAME.values and NAME.offsets (int32, rows + 1, starting at 0). Text
-    columns are left out, but for TEXTS, which become arrays of str. The arrays are writable copies:
+    columns are left out, except TEXTS, which become arrays of str. The arrays are writable copies:
     kernels are compiled for writable arrays.
     """
     arrays: dict[str, npt.NDArray[Any]] = {}

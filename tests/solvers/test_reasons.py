@@ -54,7 +54,7 @@ def test_a_batch_names_every_reason_by_a_byte(game: object) -> None:
     assert reason_index(table, None) == 0
 
 
-def test_the_part_that_costs_the_job_its_answer_is_named() -> None:
+def test_the_decisive_part_of_an_unanswered_job_is_named() -> None:
     def over(code: ReasonCode, nodes: int) -> Outcome[object]:
         cost = Statistics(nodes=nodes)
         return Outcome(status=Status.OVER_BUDGET, reason_code=code, statistics=cost)

@@ -33,7 +33,7 @@ def files(settings) -> dict[str, int]:
     return {str(p): p.stat().st_mtime_ns for p in lake.rglob("*") if p.is_file()}
 
 
-def test_a_night_answers_every_edition_and_counts_as_the_solver_counts(source, night):
+def test_a_night_answers_every_edition_like_the_solver(source, night):
     settings = night(source(2))
 
     report = run_one(settings)
@@ -86,9 +86,7 @@ def quick_lease(monkeypatch):
 
 @pytest.mark.usefixtures("quick_lease")
 @pytest.mark.parametrize("step", ["fetch", "normalise", "plan", "solving", "solve", "aggregate"])
-def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(
-    step, source, night, warm_python
-):
+def test_a_night_killed_anywhere_is_finished_by_the_next(step, source, night, warm_python):
     undisturbed, settings = (night(source(DAYS_OF_SEVERAL_CHUNKS), lake) for lake in ("a", "b"))
     whole = run_one(undisturbed)
 
@@ -111,9 +109,7 @@ def test_a_night_killed_anywhere_is_ended_by_the_next_which_does_only_the_rest(
 
 
 @pytest.mark.usefixtures("quick_lease")
-def test_a_killed_night_is_ended_first_although_new_puzzles_came_meanwhile(
-    source, night, warm_python
-):
+def test_a_killed_night_is_finished_before_new_puzzles(source, night, warm_python):
     settings = night(source(DAYS_OF_SEVERAL_CHUNKS))
     in_a_process(warm_python, settings, "--kill", "solving")
 

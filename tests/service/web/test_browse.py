@@ -29,7 +29,7 @@ def test_boards_are_filtered_sorted_and_opened(opened: Opened) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("5 January 2026")
 
 
-def test_the_lake_is_asked_in_sql(opened: Opened) -> None:
+def test_the_lake_is_queried_in_sql(opened: Opened) -> None:
     page = opened("/browse?tab=sql")
     page.get_by_label("One SELECT").fill("select game, sum(count) as n from counts group by 1")
     page.get_by_role("button", name="Run").click()

@@ -323,7 +323,7 @@ def loose() -> str:
 
 
 @BESIDE
-def test_a_board_that_takes_too_long_has_smaller_asks_and_a_refusal_is_a_sentence(
+def test_a_refused_board_is_explained_and_offers_smaller_asks(
     opened: Opened,
 ) -> None:
     """Given a board that is too large to count, Then it is drawn, and other asks are offered."""

@@ -21,9 +21,9 @@ def phrases() -> Phrases:
     def drawn(*shape: int) -> np.ndarray:
         return rng.normal(size=shape).astype(np.float32)
 
-    # Not 5 hidden units: of a matrix of five float32 columns, OpenBLAS 0.3.31's AVX-512 kernel
-    # multiplies what lies beside it on the stack too. It drops these products, but the flag
-    # that a signalling NaN among them raises stays, and numpy warns of it.
+    # Not 5 hidden units: of a matrix of five float32 columns, OpenBLAS 0.3.31's AVX-512 kernel also
+    # multiplies neighbouring bytes of the stack. It drops these products, but the flag that a
+    # signalling NaN among them raises stays, and numpy warns of it.
     return Phrases(
         main=drawn(4, 3), first=drawn(3, 6), second=drawn(3, 6), bias=drawn(6), out=drawn(6),
         product=drawn(3, 3), shift=drawn(1),
@@ -39,7 +39,7 @@ def score(phrases: Phrases, one: str, other: str) -> float:
     return total + float(a @ phrases.product @ b)
 
 
-def test_features_are_those_of_neighbours_and_of_the_same_swapped(phrases: Phrases):
+def test_features_are_those_of_neighbours_and_of_swapped_ones(phrases: Phrases):
     one, none, three = phrase_features(phrases, [["a", "b"], ["c"], ["a", "b", "c"]], VECTORS)
     ab, bc = score(phrases, "a", "b"), score(phrases, "b", "c")
     better = [ab - score(phrases, "b", "a"), bc - score(phrases, "c", "b")]
