@@ -12,7 +12,9 @@ EXAMPLES = 4
 benchmarks.http.schemathesis` sends more."""
 
 
-@pytest.mark.long(short="tests/service/http/test_openapi.py::test_an_operation_is_described_whole")
+@pytest.mark.long(
+    short="tests/service/http/test_openapi.py::test_an_operation_is_completely_described"
+)
 @pytest.mark.filterwarnings("ignore")
 def test_every_operation_answers_as_it_is_described(
     sample_lake: Path, redis_url: str, tmp_path: Path, seed: int

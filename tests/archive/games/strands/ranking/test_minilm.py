@@ -103,7 +103,7 @@ def test_a_text_has_the_same_vector_in_any_batch(
 
 
 @pytest.mark.long(
-    short="tests/archive/games/strands/ranking/test_ranker.py::test_without_the_model_covers_are_ranked_by_words_and_geometry"
+    short="tests/archive/games/strands/ranking/test_ranker.py::test_covers_are_ranked_by_confidence_and_keep_the_rules"
 )
 def test_without_the_package_the_ranker_uses_no_models(
     monkeypatch: pytest.MonkeyPatch,
