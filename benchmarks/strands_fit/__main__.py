@@ -28,11 +28,12 @@ from benchmarks.strands_fit.fit import F64, Fit
 from benchmarks.strands_fit.forward import Temperatures, temperatures_of
 from benchmarks.strands_fit.lists import NAMES, Listed, lists
 from benchmarks.strands_fit.phrases import learn_phrases
+from benchmarks.strands_fit.write import write_weights
 from nightgrid.archive.games.strands.ranking.features import FEATURES
 from nightgrid.archive.games.strands.ranking.ranker import open_meanings, take_one_thread
 from nightgrid.archive.games.strands.ranking.themes import SO_FAR, THEME
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import FOLDER, write_weights
+from nightgrid.archive.games.strands.ranking.weights import FOLDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,11 @@ from nightgrid.solvers.question import question_of
 from nightgrid.solvers.registry import game
 from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.rules import Rules
-from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.puzzle import Puzzle as TileBoard
 from nightgrid.solvers.tiles.rules import Rules as WalkRules
 from nightgrid.solvers.tiles.solution import Walk
 from tests.drawn import drawn
+from tests.oracles.tiles_check import check_walk
 from tests.solvers.strands.boards import Instance, all_rules, instances, random_instance, zoned
 
 COUNT = Ask(kind="count")

@@ -12,10 +12,10 @@ import pytest
 
 from nightgrid.service.cli.demo import SAMPLES
 from nightgrid.service.options.game_rules import GameRules
-from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.generate import to_page
 from nightgrid.solvers.tiles.puzzle import Puzzle as TilesPuzzle
 from nightgrid.solvers.tiles.solution import walk_from_json
+from tests.oracles.tiles_check import check_walk
 
 Invoke = Callable[..., tuple[int, str, str]]
 Write = Callable[..., str]

@@ -9,7 +9,6 @@ import pytest
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
 from nightgrid.solvers.reasons import Reason, ReasonCode
-from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.combo import combo
 from nightgrid.solvers.tiles.fewest_moves.fewest import fewest_moves
 from nightgrid.solvers.tiles.game import TilesGame
@@ -19,6 +18,7 @@ from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import Walk, walk_from_json
 from nightgrid.solvers.tiles.trail import euler_trail, shares_several
+from tests.oracles.tiles_check import check_walk
 from tests.oracles.tiles_cp_sat import fewest_visits
 
 FIRST = Ask(kind="first")

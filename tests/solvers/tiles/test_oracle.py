@@ -10,7 +10,6 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
-from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.game import TilesGame
 from nightgrid.solvers.tiles.model import model_of
 from nightgrid.solvers.tiles.puzzle import Puzzle
@@ -19,6 +18,7 @@ from nightgrid.solvers.tiles.solution import Walk
 from nightgrid.solvers.tiles.trail import shares_several
 from tests.drawn import drawn
 from tests.oracles import tiles_brute_force as oracle
+from tests.oracles.tiles_check import check_walk
 from tests.solvers.tiles.boards import RULES, boards, renamed, sparse
 
 FIRST = Ask(kind="first")

@@ -9,12 +9,12 @@ from nightgrid.archive.lake.schemas import RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.words.binding import bind_game
 from nightgrid.solvers.algebra import Ask, Budget
-from nightgrid.solvers.tiles.check import check_walk
 from nightgrid.solvers.tiles.puzzle import Puzzle
 from nightgrid.solvers.tiles.rules import Rules
 from nightgrid.solvers.tiles.solution import walk_from_json
 from nightgrid.workers.driver.drive import drive
 from nightgrid.workers.driver.outbox import InlineOutbox
+from tests.oracles.tiles_check import check_walk
 from tests.workers.conftest import divide_all, quick_settings
 from tests.workers.planning import plan_run
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.strands_fit.write import write_weights
 from nightgrid.archive.games.plug import ALONE_SUFFIX
 from nightgrid.archive.games.strands.ranking import meant, plugged
 from nightgrid.archive.games.strands.ranking import ranker as ranker_module
@@ -22,7 +23,6 @@ from nightgrid.archive.games.strands.ranking.weights import (
     NAME,
     Weights,
     fitted_weights,
-    write_weights,
 )
 from nightgrid.solvers.algebra import MEANT, Budget, Status
 from nightgrid.solvers.errors import PermanentError
