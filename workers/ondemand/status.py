@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal
 
 from nightgrid.archive.lake.storage import Lake
@@ -81,29 +84,39 @@ def status_of(lake: Lake, wanted: Wanted) -> JobStatus:
 
 
 def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
-    """Add what the chunks of a run have taken, and the estimate for the others."""
+    """Add what the chunks of a run have taken, and the estimate for the others.
+
+    Parts of a job that the planner could not foresee are expected to take as long as those of its
+    parts that are done; until one is, nothing is known.
+    """
     run = open_run(lake, str(found.run_id))
-    done, refs = lake.stamps(f"{folder(run.run_id)}/parts"), run.chunks()
-    states, took_s, foreseen_s, left_s, chunks_done = 0, 0.0, 0.0, 0.0, 0
-    for ref in refs:
-        costs_s = run.segments[ref.segment].chunk_cost_s
-        cost_s = costs_s[ref.chunk] if costs_s else 0.0
-        if ref.result_path in done:
-            chunks_done += 1
-            foreseen_s += cost_s
-            more, seconds = _spent(lake, ref, done[ref.result_path])
-            states, took_s = states + more, took_s + seconds
-        else:
-            left_s += cost_s
+    done = lake.stamps(f"{folder(run.run_id)}/parts")
+    states, took_s, foreseen_s, left_s, chunks_done, chunks_total = 0, 0.0, 0.0, 0.0, 0, 0
+    for number, refs in groupby(run.chunks(), attrgetter("segment")):
+        open_refs, spent = [], {}
+        for ref in refs:
+            if ref.result_path in done:
+                spent[ref.chunk] = _spent(lake, ref, done[ref.result_path])
+            else:
+                open_refs.append(ref.chunk)
+        seconds = sum(seconds for _, seconds in spent.values())
+        likely_s = seconds / len(spent) if spent else math.inf
+        costs_s = dict(enumerate(run.segments[number].chunk_cost_s))
+        foreseen_s += sum(costs_s.get(chunk, likely_s) for chunk in spent)
+        left_s += sum(costs_s.get(chunk, likely_s) for chunk in open_refs)
+        states, took_s = states + sum(more for more, _ in spent.values()), took_s + seconds
+        chunks_done += len(spent)
+        chunks_total += len(spent) + len(open_refs)
+    is_known = math.isfinite(left_s)
     # Scaled by actual over expected time of the finished chunks; a few chunks say little.
-    left_s *= (took_s + left_s) / max(foreseen_s + left_s, 1e-9)
+    left_s *= (took_s + left_s) / max(foreseen_s + left_s, 1e-9) if is_known else 1.0
     return replace(
         found,
         chunks_done=chunks_done,
-        chunks_total=len(refs),
+        chunks_total=chunks_total,
         states=states,
-        expected_s=took_s + left_s,
-        left_s=left_s,
+        expected_s=took_s + left_s if is_known else None,
+        left_s=left_s if is_known else None,
     )
 
 

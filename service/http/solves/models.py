@@ -32,8 +32,11 @@ class Progress(BaseModel):
     chunks_done: int
     chunks_total: int
     states: str | None = Field(default=None, description="States so far.")
-    expected_s: float | None = Field(default=None, description="Expected seconds of one core.")
-    left_s: float | None = Field(default=None, description="Expected seconds left.")
+    elapsed_s: int | None = Field(default=None, description="Seconds since it was submitted.")
+    expected_s: float | None = Field(
+        default=None, description="Expected seconds of one core. Null: not known."
+    )
+    left_s: float | None = Field(default=None, description="The rest of them.")
 
 
 class Links(BaseModel):

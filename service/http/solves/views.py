@@ -186,6 +186,7 @@ def _progress(found: JobStatus) -> dict[str, Any] | None:
         "chunks_done": found.chunks_done,
         "chunks_total": found.chunks_total,
         "states": None if found.states is None else str(found.states),
+        "elapsed_s": None if found.age_s is None else int(found.age_s),
         "expected_s": None if found.expected_s is None else round(found.expected_s, 3),
         "left_s": None if found.left_s is None else round(found.left_s, 3),
     }

@@ -1,4 +1,5 @@
 // The API as the page uses it: requests with the key, problems as errors, events by fetch.
+import {headInWords, problemInWords} from "./words.js";
 
 const KEY = "nightgrid-key";
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
@@ -9,8 +10,8 @@ const LONGEST_PROBLEM = 400;
 /** An error of the service (RFC 9457). */
 export class Problem extends Error {
   constructor(status, body = {}, retryAfter = null) {
-    const title = body.title || (status ? `The service answers ${status}.` : "The service does not answer.");
-    super(String(body.detail || title).slice(0, LONGEST_PROBLEM));
+    const title = headInWords(body) || (status ? `The service answers ${status}.` : "The service does not answer.");
+    super(problemInWords({...body, title}).slice(0, LONGEST_PROBLEM));
     this.status = status;
     this.title = title;
     this.errors = Array.isArray(body.errors) ? body.errors : [];

@@ -2,6 +2,7 @@
 import {Problem, text} from "./api.js";
 import {editorOf} from "./editors/index.js";
 import {set, showOwn, state, submit} from "./session.js";
+import {asSentence, faultOf} from "./words.js";
 
 const CHECK_MS = 300;
 /** Recheck a board if the service did not answer. */
@@ -70,7 +71,7 @@ export function tokens(pointer, puzzle) {
 function faultsOf(problem, {game, puzzle}) {
   const told = problem.errors.length ? problem.errors : [{pointer: "", detail: problem.message}];
   return told.map(({pointer, detail}) => ({
-    detail,
+    detail: pointer ? faultOf({pointer, detail}) : asSentence(detail),
     pointer,
     cells: [],
     ...(editorOf(game).locate?.(tokens(pointer, puzzle), puzzle, detail) ?? {}),

@@ -31,7 +31,7 @@ def test_the_address_of_a_game_is_its_newest_board(opened: Opened) -> None:
     [
         ("/?board=pips/2031-01-01/hard", "is not in the lake"),
         ("/?board=pips/tomorrow", "expected a date as YYYY-MM-DD"),
-        ("/?solve=" + "0" * 32, "was submitted, or its end was forgotten"),
+        ("/?solve=" + "0" * 32, "Nothing was submitted under this address"),
     ],
 )
 def test_an_unknown_address_is_reported_once(opened: Opened, place: str, told: str) -> None:
@@ -39,6 +39,7 @@ def test_an_unknown_address_is_reported_once(opened: Opened, place: str, told: s
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text(told)
     assert alert.inner_text().count(told) == 1
+    assert "/2031" not in alert.inner_text()
     if place.startswith("/?solve="):
         # The newest board, from which one can continue.
         expect(page.locator("svg.board")).to_be_visible()

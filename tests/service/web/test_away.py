@@ -125,14 +125,47 @@ def test_the_time_left_is_shown_after_the_first_part(opened: Opened) -> None:
     job = begun(page)
     running = page.locator(".running")
     expect(running).to_contain_text("3 of 8")
-    expected = {"expected_s": 0.001, "left_s": 0.001}
-    first = job.running | {"progress": job.progress(0, 1, 0) | expected, "id": "0" * 32}
+    foreseen = {"expected_s": 3600.0, "left_s": 3600.0}
+    first = job.running | {"progress": job.progress(0, 1, 0) | foreseen, "id": "0" * 32}
     job.tell(("state", first))
     expect(running).not_to_contain_text("3 of 8")
-    for name in ("left", "expected", "states"):
-        expect(running).not_to_contain_text(name)
-    job.tell(("progress", job.progress(1, 2, 9) | {"left_s": 90.0}))
-    expect(running).to_contain_text("1 min 30 s")
+    expect(running).not_to_contain_text("states")
+    expect(running).to_contain_text("about 1 h 0 min")
+    job.tell(("progress", job.progress(0, 1, 0) | {"expected_s": 0.3, "left_s": 0.3}))
+    expect(running).to_contain_text("longer than the 1 s expected")
+    job.tell(("progress", job.progress(0, 4, 0) | {"expected_s": None, "left_s": None}))
+    expect(running).to_contain_text("not known yet")
+    job.tell(("progress", job.progress(1, 2, 9) | {"expected_s": 95.0, "left_s": 90.0}))
+    expect(running).to_contain_text(re.compile(r"about 1\smin (30|2\d)\ss"))
+
+
+@BESIDE
+def test_sentences_of_the_api_are_translated(opened: Opened) -> None:
+    page = opened("/nowhere")
+    told = page.evaluate(
+        """async () => {
+          const {faultOf, inWords} = await import("/static/words.js");
+          const fault = (pointer, detail) => faultOf({pointer, detail});
+          return [
+            inWords("pips/2025-11-20 is not in the lake, which has dates of pips from 2026-01-01"),
+            inWords("/sql: SQL, line 1, column 15: there is no view nothing"),
+            fault("/rules/words", "expected one of given, english"),
+            fault("/rules/min_length", "min_length is 0; expected 1 to 9"),
+            fault("/puzzle/sides/3", "expected at least one letter"),
+            fault("/puzzle/hard/regions/1/indices/0", "cell [0, 1] is already in regions[0]"),
+            fault("", "the board has 3 cells; expected an even number"),
+          ];
+        }"""
+    )
+    assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in told] == [
+        "Pips of 20 November 2025 is not in the lake, which has dates of Pips from 1 January 2026",
+        "line 1, column 15: there is no view nothing",
+        "The rule “words”: expected one of given, english.",
+        "The rule “min length” is 0; expected 1 to 9.",
+        "Left side: expected at least one letter.",
+        "Region 2, cell 1: the cell in row 1, column 2 is already in region 1.",
+        "The board has 3 cells; expected an even number.",
+    ]
 
 
 @BESIDE

@@ -51,6 +51,7 @@ export function Query({place, go}) {
         <label for="sql">One SELECT over the views, in DuckDB. It reads nothing else.</label>
         <textarea id="sql" class="code" rows="8" spellcheck=${false} value=${sql} onInput=${(event) => type(event.target.value)} onKeyDown=${keys}></textarea>
         <p><button class="button" type="submit" disabled=${busy || !sql.trim()}>${busy ? "Running…" : "Run"}</button> <span class="quiet">Ctrl + Enter · 10 s, 256 MB, 1,000 rows</span></p>
+        <${Fault} problem=${problem} />
       </form>
       <section class="views" aria-label="Views">
         <h2>Views</h2>
@@ -60,7 +61,6 @@ export function Query({place, go}) {
           </details>`)}
       </section>
     </div>
-    <${Fault} problem=${problem} />
     ${found && !problem && html`
       <p class="tally-line" role="status">${found.truncated ? `The first ${plural(found.rows.length, "row")}; there are more` : found.rows.length ? plural(found.rows.length, "row") : "No rows."}
         ${found.rows.length > 0 && html` <button class="link" type="button" onClick=${saved}>save as CSV</button>`}</p>

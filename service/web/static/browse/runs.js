@@ -6,7 +6,7 @@ import {Fault, Table} from "./table.js";
 
 const LOOK_MS = 4000;
 const COLUMNS = [
-  {name: "began"}, {name: "game"}, {name: "ask"}, {name: "state"}, {name: "jobs", number: true}, {name: "progress"},
+  {name: "when"}, {name: "game"}, {name: "ask"}, {name: "state"}, {name: "jobs", number: true}, {name: "progress"},
   {name: "rate", number: true}, {name: "took", number: true}, {name: "id"}, {name: "", title: ""},
 ];
 const seconds = (from, to) => (Date.parse(to) - Date.parse(from)) / 1000;
@@ -30,7 +30,7 @@ export function Runs() {
         run.rate = run.state === "open" ? (now > first.at ? (1000 * share * run.jobs) / (now - first.at) : null)
           : run.finished_at && run.created_at ? run.jobs / Math.max(1, seconds(run.created_at, run.finished_at)) : null;
       }
-      show(told.runs.sort((a, b) => (a.state === "open" ? 0 : 1) - (b.state === "open" ? 0 : 1) || String(b.created_at).localeCompare(String(a.created_at))));
+      show(told.runs.sort((a, b) => (a.state === "open" ? 0 : 1) - (b.state === "open" ? 0 : 1) || String(b.finished_at ?? b.created_at).localeCompare(String(a.finished_at ?? a.created_at))));
       fail(null);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -53,7 +53,7 @@ export function Runs() {
     look();
   };
   const rows = (runs ?? []).map((run) => [
-    when(run.created_at), titles[run.game] ?? run.game, html`<code>${run.ask}</code>`,
+    when(run.finished_at ?? run.created_at), titles[run.game] ?? run.game, html`<code>${run.ask}</code>`,
     html`<span class=${`state is-${run.state}`}>${run.state}</span>${run.reason && html` <span class="quiet">${run.reason}</span>`}`,
     run.jobs === null ? null : grouped(run.jobs),
     run.chunks_total ? html`<progress max=${run.chunks_total} value=${run.chunks_done} aria-label="Chunks done"></progress> <span class="of">${grouped(run.chunks_done)}/${grouped(run.chunks_total)}</span>` : null,

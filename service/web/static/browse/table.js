@@ -1,6 +1,7 @@
 // Rows as a table whose heads sort it, and what the service says of a query.
 import {html} from "../html.js";
 import {json} from "../api.js";
+import {asSentence} from "../words.js";
 
 export const ask = (sql, signal) => json("/v1/query", {method: "POST", body: {sql}, signal});
 
@@ -22,4 +23,4 @@ export function Table({columns, rows, sort, onSort, caption}) {
     </div>`;
 }
 
-export const Fault = ({problem}) => (problem ? html`<p class="problem" role="alert">${problem.message}</p>` : null);
+export const Fault = ({problem}) => (problem ? html`<p class="problem" role="alert">${asSentence(problem.message)}</p>` : null);

@@ -39,9 +39,9 @@ export function useGrid(rows, columns) {
   return {table, to, onKeyDown, cell};
 }
 
-/** The faults of a board by cell: "r,c" to the message. */
+/** The errors of a board by cell: "r,c" to the message. What is still open is no error. */
 export function byCell(faults) {
   const found = new Map();
-  for (const {cells, detail} of faults) for (const cell of cells ?? []) found.set(cell, detail);
+  for (const {cells, detail, open} of faults) for (const cell of open ? [] : cells ?? []) found.set(cell, detail);
   return found;
 }

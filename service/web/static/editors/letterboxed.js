@@ -1,5 +1,6 @@
 // Boards of Letter Boxed: the letters of each side are typed, and words if there is a list.
 import {classes, html} from "../html.js";
+import {byCell} from "./grid.js";
 
 const SIDES = 4;
 const SIDES_MIN = 1;
@@ -7,6 +8,7 @@ const SIDES_MAX = 12;
 const NO_LETTER = /[^\p{L}]/u;
 const NAMES = ["top", "right", "bottom", "left"];
 
+const nameOf = (sides, i) => (sides.length === SIDES ? `${NAMES[i]} side` : `side ${i + 1}`);
 const empty = () => ({sides: Array(SIDES).fill(""), words: ""});
 
 const fromPuzzle = (puzzle) => ({
@@ -23,11 +25,11 @@ function toPuzzle(model) {
 }
 
 function check(model) {
-  if (!model.sides.some(Boolean)) return [{detail: "Type the letters of each side to begin.", field: "start", cells: []}];
+  if (!model.sides.some(Boolean)) return [{detail: "Type the letters of each side to begin.", open: true}];
   return model.sides.flatMap((side, i) => {
     const odd = NO_LETTER.exec(side)?.[0];
-    if (!side) return [{detail: `Side ${i + 1} has no letter.`, cells: [String(i)]}];
-    return odd ? [{detail: `“${odd}” on side ${i + 1} is no letter.`, cells: [String(i)]}] : [];
+    if (!side) return [{detail: `The ${nameOf(model.sides, i)} has no letter yet.`, open: true}];
+    return odd ? [{detail: `“${odd}” on the ${nameOf(model.sides, i)} is no letter.`, cells: [String(i)]}] : [];
   });
 }
 
@@ -35,7 +37,7 @@ const locate = ([key, i]) => (key === "sides" && i !== undefined ? {cells: [Stri
 
 function View({model, change, faults, locked, ready}) {
   const {sides} = model;
-  const wrong = new Map(faults.flatMap(({cells, detail}) => (cells ?? []).map((cell) => [cell, detail])));
+  const wrong = byCell(faults);
   const alter = (i, text) => change({...model, sides: sides.map((side, j) => (i === j ? text.toUpperCase().trim() : side))});
   const square = sides.length === SIDES;
   return html`

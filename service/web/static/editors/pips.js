@@ -25,7 +25,8 @@ const DOTS = [
 const SET = Array.from({length: PIPS + 1}, (_, a) => Array.from({length: PIPS + 1 - a}, (_, b) => [a, a + b])).flat();
 const ERASER = -1;
 
-const empty = () => ({rows: ROWS, columns: COLUMNS, of: {}, regions: [{type: "empty", target: ""}], current: 0, dominoes: []});
+const newRegion = () => ({type: "sum", target: ""});
+const empty = () => ({rows: ROWS, columns: COLUMNS, of: {}, regions: [newRegion()], current: 0, dominoes: []});
 
 const isCell = (value) => Array.isArray(value) && value.length === 2 && value.every((n) => Number.isInteger(n) && n >= 0 && n < 200);
 
@@ -63,12 +64,12 @@ function toPuzzle(model) {
 function check(model) {
   const faults = [];
   const cells = Object.keys(model.of);
-  if (!cells.length) return [{detail: "Paint the cells of the board to begin.", field: "start", cells: []}];
-  if (cells.length % 2) faults.push({detail: `${plural(cells.length, "cell")}; dominoes need an even number.`, field: "board", cells: []});
+  if (!cells.length) return [{detail: "Paint the cells of the board to begin.", open: true}];
+  if (cells.length % 2) faults.push({detail: `${plural(cells.length, "cell")}; dominoes need an even number.`, field: "board", open: true});
   model.regions.forEach(({type, target}, i) => {
     const painted = cellsOf(model, i);
     if (painted.length && TARGETED.includes(type) && !/^\d+$/.test(String(target))) {
-      faults.push({detail: `Region ${i + 1} needs a number.`, field: "region", cells: painted.map((cell) => cell.join(","))});
+      faults.push({detail: `Region ${i + 1} needs a number.`, field: "region", cells: painted.map((cell) => cell.join(",")), open: target === ""});
     }
   });
   for (const cell of cells) {
@@ -80,7 +81,7 @@ function check(model) {
   }
   const wanted = Math.floor(cells.length / 2);
   if (cells.length % 2 === 0 && model.dominoes.length !== wanted) {
-    faults.push({detail: `${model.dominoes.length} of ${wanted} dominoes chosen.`, field: "dominoes", cells: []});
+    faults.push({detail: `${model.dominoes.length} of ${wanted} dominoes chosen.`, field: "dominoes", open: true});
   }
   return faults;
 }
@@ -174,7 +175,7 @@ function Regions({model, change, faults}) {
   const {regions, current} = model;
   const region = regions[current];
   const alter = (what) => change({...model, regions: regions.map((one, i) => (i === current ? {...one, ...what} : one))});
-  const add = () => change({...model, regions: [...regions, {type: "sum", target: ""}], current: regions.length});
+  const add = () => change({...model, regions: [...regions, newRegion()], current: regions.length});
   return html`
     <div class="regions">
       <div class="swatches" role="radiogroup" aria-label="Paint with">
@@ -198,7 +199,7 @@ function Regions({model, change, faults}) {
           </label>
           ${TARGETED.includes(region.type) && html`
             <label><span class="unseen">Number of region ${current + 1}</span>
-              <input class="target" inputmode="numeric" value=${region.target} aria-invalid=${faults.some(({field}) => field === "region")}
+              <input class="target" inputmode="numeric" value=${region.target} aria-invalid=${faults.some(({field, open}) => field === "region" && !open)}
                 onInput=${(event) => alter({target: event.target.value.trim()})} />
             </label>`}
         </div>`}
@@ -247,7 +248,7 @@ function Dominoes({model, change, faults, locked}) {
   };
   return html`
     <div class=${classes("domino-set", faults.some(({field}) => field === "dominoes") && "is-short")}>
-      <p class="tally"><b>${dominoes.length}</b> of ${wanted} dominoes</p>
+      <p class="tally"><b>${dominoes.length}</b> of ${plural(wanted, "domino", "dominoes")}</p>
       <div class="domino-grid">${SET.map((one, i) => html`
         <button type="button" key=${one.join("-")} disabled=${locked} aria-pressed=${counts[i] > 0}
           class=${classes("domino", counts[i] && "is-chosen", wrongOf(one) && "is-wrong")}

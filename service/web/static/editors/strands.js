@@ -58,11 +58,11 @@ export function trace({rows, columns, letters}, word) {
 function check(model) {
   const cells = model.letters.flatMap((row, r) => row.map((letter, c) => [`${r},${c}`, letter]));
   const missing = cells.filter(([, letter]) => !letter);
-  if (missing.length === cells.length) return [{detail: "Type the letters of the board to begin.", field: "start", cells: []}];
+  if (missing.length === cells.length) return [{detail: "Type the letters of the board to begin.", open: true}];
   const odd = cells.filter(([, letter]) => letter && !LETTER.test(letter));
   const faults = odd.map(([cell, letter]) => ({detail: `“${letter}” is no letter.`, cells: [cell]}));
   if (missing.length) {
-    faults.push({detail: `${missing.length} ${missing.length === 1 ? "cell is" : "cells are"} empty.`, cells: missing.map(([cell]) => cell), field: "empty"});
+    faults.push({detail: `${missing.length} ${missing.length === 1 ? "cell is" : "cells are"} empty.`, open: true});
   }
   if (model.count && !/^\d+$/.test(model.count)) faults.push({detail: "The number of theme words is a whole number.", field: "count", cells: []});
   if (!faults.length && model.spangram && !trace(model, model.spangram)) {
@@ -83,7 +83,7 @@ function locate([key, row], puzzle, detail) {
 function Letters({model, change, faults, locked}) {
   const {rows, columns, letters} = model;
   const grid = useGrid(rows, columns);
-  const wrong = byCell(faults.filter(({field}) => field !== "empty"));
+  const wrong = byCell(faults);
   const traced = new Set((model.spangram ? trace(model, model.spangram) ?? [] : []).map(String));
   // Keys may arrive faster than the page is rendered.
   const latest = useRef(model);

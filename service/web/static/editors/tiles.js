@@ -42,10 +42,10 @@ function toPuzzle(model) {
 
 function check(model) {
   const tiles = filled(model);
-  if (!tiles.some((tile) => tile.length)) return [{detail: "Type the features of the tiles, or deal a board.", field: "start", cells: []}];
+  if (!tiles.some((tile) => tile.length)) return [{detail: "Type the features of the tiles, or deal a board.", open: true}];
   const faults = tiles.flatMap((tile, i) => {
     const twice = tile.find((feature, j) => tile.indexOf(feature) !== j);
-    return twice ? [{detail: `${twice} is twice on tile ${i}.`, cells: [place(i)]}] : [];
+    return twice ? [{detail: `${twice} is twice on tile ${i + 1}.`, cells: [place(i)]}] : [];
   });
   const counts = new Map();
   tiles.flat().forEach((feature) => counts.set(feature, (counts.get(feature) ?? 0) + 1));
@@ -81,7 +81,7 @@ function View({model, change, faults, locked}) {
               <div role="gridcell" key=${c}>
                 <input ...${{...grid.cell(r, c), tabIndex: 0}} value=${tile} readOnly=${locked} spellcheck=${false} autocomplete="off" title=${wrong.get(cell)}
                   class=${classes("tile-text", wrong.has(cell) && "is-wrong")} aria-invalid=${wrong.has(cell)}
-                  aria-label=${`tile ${i}${wrong.has(cell) ? `: ${wrong.get(cell)}` : ""}`}
+                  aria-label=${`tile ${i + 1}${wrong.has(cell) ? `: ${wrong.get(cell)}` : ""}`}
                   onInput=${(event) => change({tiles: tiles.map((text, j) => (i === j ? event.target.value : text))})} />
               </div>`;
           })}</div>`)}

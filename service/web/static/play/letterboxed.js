@@ -16,7 +16,9 @@ function spots(sides) {
   return sides.flatMap((side, i) => {
     const [[x1, y1], [x2, y2]] = [corner(i), corner(i + 1)];
     return [...side].map((letter, j) => {
-      const share = (j + 1) / ([...side].length + 1);
+      const along = (j + 1) / ([...side].length + 1);
+      // As in the pictures, a square is read from left to right and from top to bottom.
+      const share = n === 4 && i > 1 ? 1 - along : along;
       return {letter, side: i, x: x1 + share * (x2 - x1), y: y1 + share * (y2 - y1)};
     });
   });

@@ -2,6 +2,7 @@
 import {json, Problem} from "../api.js";
 import {address, go, writeMoves} from "../address.js";
 import {question, say, set, state} from "../session.js";
+import {asSentence, inWords} from "../words.js";
 
 const SAYS = {
   open: "So far so good: a solution has these moves.",
@@ -47,7 +48,7 @@ export async function look(before = null) {
     if (signal.aborted || !state.play) return;
     if (!(error instanceof Problem)) throw error;
     if (error.status === 422 && before) put(before);
-    tell(error.errors[0]?.detail ?? error.message, true);
+    tell(asSentence(inWords(error.errors[0]?.detail ?? error.message)), true);
   }
 }
 

@@ -1,13 +1,15 @@
 // The answer: how many solutions there are, what that cost, and how the work was divided.
-import {classes, html, useEffect, useState} from "../html.js";
+import {classes, html, useRef, useState} from "../html.js";
 import {isOver} from "../api.js";
 import {duration, grouped, plural, roughly} from "../format.js";
 import {cancel, exactCount, isCounted, sentence, useSession} from "../session.js";
 import {draftOf} from "../drafts.js";
 import {AskForm} from "./ask.js";
+import {useNow} from "./clock.js";
 import {Downloads} from "./downloads.js";
 import {Ranked} from "./ranked.js";
 import {SolutionList} from "./solutions.js";
+import {asSentence, faultOf} from "../words.js";
 
 /** A number of any length, which wraps between its groups of digits. */
 function Digits({number}) {
@@ -18,33 +20,33 @@ function Digits({number}) {
 /** Longer numbers get a smaller font: 1 to 5, by number of digits. */
 const sizeOf = (number) => [4, 6, 9, 12].filter((digits) => String(number).length > digits).length + 1;
 
-/** Turn a clause of the service into a sentence. */
-const ended = (clause) => clause.charAt(0).toUpperCase() + clause.slice(1) + (/[.?!]$/.test(clause) ? "" : ".");
-
 function Problems({problem, retried}) {
   if (!problem) return null;
-  const said = problem.message === problem.title ? "" : problem.message;
-  // A single fault is in the sentence already.
-  const errors = problem.errors.length === 1 && said.endsWith(problem.errors[0].detail) ? [] : problem.errors;
+  const [only] = problem.errors.length === 1 ? problem.errors : [];
+  const said = only ? faultOf(only) : problem.message === problem.title ? "" : problem.message;
+  const errors = only ? [] : problem.errors;
   const later = problem.retryAfter ? `Try again in ${duration(problem.retryAfter)}.` : "";
   const told = [said, later, retried ? "The page retries until it does." : ""].filter(Boolean);
   return html`
     <div class="problem" role="alert">
       <h2>${problem.title}</h2>
-      <p>${told.map((one) => ended(one)).join(" ")}</p>
+      <p>${told.map(asSentence).join(" ")}</p>
       ${errors.length > 0 && html`
-        <ul>${errors.map(({pointer, detail}, i) => html`<li key=${i}><code>${pointer}</code> ${detail}</li>`)}</ul>`}
+        <ul>${errors.map((error, i) => html`<li key=${i} title=${error.pointer}>${faultOf(error)}</li>`)}</ul>`}
     </div>`;
 }
 
-/** The elapsed time, updated every second. */
-function Since({time}) {
-  const [now, tick] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => tick(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  return html`${duration(Math.max(0, Math.round((now - time) / 1000)))}`;
+/** Describe what is expected of a running solve: [name, text]. What is not known is not guessed. */
+export function expectation({expected_s: expected, left_s: left, chunks_done: done} = {}, elapsed, sinceTold, processes) {
+  const unknown = expected === null || expected === undefined;
+  // Parts run side by side.
+  const wall = (seconds) => seconds / Math.max(1, processes);
+  if (done && left > 0) {
+    const rest = wall(left) - sinceTold;
+    return rest > 0 ? ["left", roughly(rest)] : ["left", "longer than expected"];
+  }
+  if (unknown || expected <= 0 || done) return ["left", "not known yet"];
+  return elapsed <= wall(expected) ? ["expected", roughly(wall(expected))] : ["left", `not known; longer than the ${duration(Math.max(1, Math.round(wall(expected))))} expected`];
 }
 
 /** Text for a solve while no worker is ready. */
@@ -60,16 +62,21 @@ function stage({state, place}, {away, starts}) {
   return place ? `Waiting, ${grouped(place)} before it` : "Waiting";
 }
 
-function Running({solve, away, starting}) {
+function Running({solve, away, starting, processes}) {
+  const now = useNow();
+  const told = useRef({estimate: "", at: now});
   const {progress, state} = solve;
   const starts = starting && !away && state === "queued";
   const done = progress?.chunks_done ?? 0;
   const total = progress?.chunks_total ?? 0;
   const share = total && done ? done / total : null;
   const asked = Date.parse(solve.created_at ?? "");
-  // Until a part has ended, the expected rest is just the estimate.
-  const left = done ? progress?.left_s : 0;
-  const overdue = (Date.now() - asked) / 1000 > progress?.expected_s;
+  // Events repeat an estimate until the next part ends; meanwhile time goes on.
+  const estimate = `${done} ${progress?.left_s}`;
+  if (told.current.estimate !== estimate) told.current = {estimate, at: now};
+  const elapsed = Math.max(0, Math.round((now - asked) / 1000));
+  const parallel = Math.min(processes || 1, Math.max(1, total - done));
+  const [name, text] = expectation(progress ?? {}, elapsed, (now - told.current.at) / 1000, parallel);
   return html`
     <div class="running">
       <p class="verdict">${stage(solve, {away, starts})}</p>
@@ -77,12 +84,10 @@ function Running({solve, away, starting}) {
       ${away && html`<p class="quiet">${AWAY}</p>`}
       <progress max="1" value=${share ?? (away ? 0 : undefined)} aria-label="Progress"></progress>
       <dl class="facts">
-        ${asked > 0 && !away && html`<div><dt>so far</dt><dd><${Since} time=${asked} /></dd></div>`}
+        ${asked > 0 && !away && html`<div><dt>so far</dt><dd>${duration(elapsed)}</dd></div>`}
         ${total > 1 && html`<div><dt>parts done</dt><dd>${grouped(done)} of ${grouped(total)}</dd></div>`}
+        ${progress && html`<div><dt>${name}</dt><dd>${text}</dd></div>`}
         ${Number(progress?.states) > 0 && html`<div><dt>states</dt><dd>${grouped(progress.states)}</dd></div>`}
-        ${left > 0
-          ? html`<div><dt>left</dt><dd>${roughly(left)}</dd></div>`
-          : progress?.expected_s > 0 && !overdue && html`<div><dt>expected</dt><dd>${duration(progress.expected_s)}</dd></div>`}
       </dl>
       <button class="button plain" type="button" disabled=${away} onClick=${cancel}>Cancel</button>
     </div>`;
@@ -178,7 +183,8 @@ export function Answer() {
       <${AskForm} />
       <${Problems} problem=${problem} retried=${retried} />
       <div class="result" aria-busy=${busy || (solve && !over)}>
-        ${solve && !over && html`<${Running} solve=${solve} away=${away} starting=${queue?.state === "starting"} />`}
+        ${solve && !over && html`<${Running} solve=${solve} away=${away} starting=${queue?.state === "starting"}
+          processes=${queue?.workers?.reduce((sum, {processes}) => sum + (processes ?? 1), 0)} />`}
         ${over && html`
           <${Verdict} session=${session} />
           ${solve.answer && html`<${Facts} solve=${solve} />`}`}

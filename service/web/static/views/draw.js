@@ -4,15 +4,14 @@ import {change, clearDraft, draftOf, edit, showDraft} from "../drafts.js";
 import {editorOf} from "../editors/index.js";
 import {titleOf, useSession} from "../session.js";
 
-/** The faults below a board, one for each place. */
+/** The faults of a board, one for each place. What is only open, since nobody has typed it yet, is no error. */
 export function Faults({faults, checking, ready}) {
   const told = [...new Map(faults.map((fault) => [`${fault.pointer ?? ""} ${fault.detail}`, fault])).values()];
-  const waiting = told.length === 1 && told[0].field === "start";
   return html`
     <div class="faults" role="status">
       ${told.length > 0
-        ? html`<ul>${told.map(({detail, soft, pointer}) => html`
-            <li key=${`${pointer ?? ""} ${detail}`} class=${soft || waiting ? "is-soft" : ""}>${detail}${pointer && html` <code>${pointer}</code>`}</li>`)}</ul>`
+        ? html`<ul>${told.map(({detail, soft, open, pointer}) => html`
+            <li key=${`${pointer ?? ""} ${detail}`} class=${soft || open ? "is-soft" : ""} title=${pointer || undefined}>${detail}</li>`)}</ul>`
         : html`<p class="is-well">${checking ? "Checking…" : ready ? "The board is well formed." : ""}</p>`}
     </div>`;
 }

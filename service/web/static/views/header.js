@@ -39,8 +39,8 @@ export function Header() {
             aria-current=${name === game ? "page" : undefined} onClick=${() => openGame(name)}>
             ${title}
           </button>`)}
-        <a class="game is-page" href="/browse">Browse</a>
       </nav>
+      <a class="game is-page" href="/browse">Browse</a>
       <${Light} />
     </header>`;
 }

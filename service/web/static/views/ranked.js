@@ -3,6 +3,7 @@ import {html, useEffect, useState} from "../html.js";
 import {follow, isOver, json, Problem} from "../api.js";
 import {duration} from "../format.js";
 import {useSession} from "../session.js";
+import {useNow} from "./clock.js";
 
 const SHOWN = 5;
 const TERMS = 3;
@@ -11,7 +12,8 @@ const ALONE = "-alone";
 const WITHOUT = "Ranked without the meaning of words and clue: the models are not installed.";
 
 const named = (name) => name.replaceAll("_", " ");
-const share = (value) => `${(100 * value).toFixed(1)} %`;
+const LEAST = 0.0005;
+const share = (value) => (value < LEAST ? "under 0.1\u00a0%" : `${(100 * value).toFixed(1)}\u00a0%`);
 
 /** The terms that weigh most, as natural logarithms. */
 const strongest = (terms) =>
@@ -30,11 +32,17 @@ async function ranked(body, begun, signal) {
   return {...found, covers: solutions};
 }
 
+/** How long the ranking has been running. */
+function Elapsed() {
+  const [since] = useState(Date.now());
+  return html`<p class="quiet" role="timer">so far ${duration(Math.max(0, Math.round((useNow() - since) / 1000)))}</p>`;
+}
+
 function Cover({cover}) {
   return html`
     <li>
       <details>
-        <summary><b>${cover.components.join(" ")}</b> ${cover.theme_words.map(({word}) => word).join(", ")} <span class="badge">${share(cover.confidence)}</span></summary>
+        <summary><span class="badge">${share(cover.confidence)}</span> <b>${cover.components.join(" ")}</b> ${cover.theme_words.map(({word}) => word).join(", ")}</summary>
         <dl class="why">
           ${Object.entries(cover.words).map(([word, terms]) => html`
             <div key=${word}><dt>${word}</dt><dd>${strongest(terms)}</dd></div>`)}
@@ -77,8 +85,11 @@ export function Ranked() {
   };
   return html`
     <section class="ranked" aria-label="Which cover was meant" aria-busy=${busy}>
-      <button class="chip" type="button" disabled=${busy} onClick=${rank}>${busy ? "ranking…" : "which cover was meant?"}</button>
-      ${busy && open && html`<button class="chip" type="button" onClick=${stop}>stop ranking</button>`}
+      <div class="ranked-keys">
+        <button class="chip" type="button" disabled=${busy} onClick=${rank}>${busy ? "ranking…" : "which cover was meant?"}</button>
+        ${busy && open && html`<button class="chip" type="button" onClick=${stop}>stop ranking</button>`}
+        ${busy && html`<${Elapsed} />`}
+      </div>
       ${problem && html`<p role="alert">${problem}</p>`}
       ${found && found.covers.length === 0 && html`<p role="status">${found.answer?.reason || found.reason || "No cover was found to rank."}</p>`}
       ${found && found.covers.length > 0 && html`
