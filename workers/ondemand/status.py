@@ -86,34 +86,28 @@ def status_of(lake: Lake, wanted: Wanted) -> JobStatus:
 def _with_progress(lake: Lake, found: JobStatus) -> JobStatus:
     """Add what the chunks of a run have taken, and the estimate for the others.
 
-    Parts of a job that the planner could not foresee are expected to take as long as those of its
-    parts that are done; until one is, nothing is known.
+    Parts that the planner could not foresee are expected to take as long as those that are done.
     """
     run = open_run(lake, str(found.run_id))
-    done = lake.stamps(f"{folder(run.run_id)}/parts")
-    states, took_s, foreseen_s, left_s, chunks_done, chunks_total = 0, 0.0, 0.0, 0.0, 0, 0
-    for number, refs in groupby(run.chunks(), attrgetter("segment")):
-        open_refs, spent = [], {}
-        for ref in refs:
-            if ref.result_path in done:
-                spent[ref.chunk] = _spent(lake, ref, done[ref.result_path])
-            else:
-                open_refs.append(ref.chunk)
-        seconds = sum(seconds for _, seconds in spent.values())
+    done, refs = lake.stamps(f"{folder(run.run_id)}/parts"), run.chunks()
+    states, took_s, foreseen_s, left_s, chunks_done = 0, 0.0, 0.0, 0.0, 0
+    for number, group in groupby(refs, attrgetter("segment")):
+        chunks = {ref: ref.result_path in done for ref in group}
+        spent = [_spent(lake, ref, done[ref.result_path]) for ref in chunks if chunks[ref]]
+        seconds = sum(seconds for _, seconds in spent)
         likely_s = seconds / len(spent) if spent else math.inf
-        costs_s = dict(enumerate(run.segments[number].chunk_cost_s))
-        foreseen_s += sum(costs_s.get(chunk, likely_s) for chunk in spent)
-        left_s += sum(costs_s.get(chunk, likely_s) for chunk in open_refs)
-        states, took_s = states + sum(more for more, _ in spent.values()), took_s + seconds
+        costs_s = run.segments[number].chunk_cost_s or [likely_s] * len(chunks)
+        foreseen_s += sum(costs_s[ref.chunk] for ref in chunks if chunks[ref])
+        left_s += sum(costs_s[ref.chunk] for ref in chunks if not chunks[ref])
+        states, took_s = states + sum(more for more, _ in spent), took_s + seconds
         chunks_done += len(spent)
-        chunks_total += len(spent) + len(open_refs)
-    is_known = math.isfinite(left_s)
-    # Scaled by actual over expected time of the finished chunks; a few chunks say little.
-    left_s *= (took_s + left_s) / max(foreseen_s + left_s, 1e-9) if is_known else 1.0
+    if is_known := math.isfinite(left_s):
+        # Scaled by actual over expected time of the finished chunks; a few chunks say little.
+        left_s *= (took_s + left_s) / max(foreseen_s + left_s, 1e-9)
     return replace(
         found,
         chunks_done=chunks_done,
-        chunks_total=chunks_total,
+        chunks_total=len(refs),
         states=states,
         expected_s=took_s + left_s if is_known else None,
         left_s=left_s if is_known else None,

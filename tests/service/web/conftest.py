@@ -7,7 +7,10 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,6 +20,7 @@ from nightgrid.service.cli.app import main
 from nightgrid.service.games.plug import SAMPLES
 from tests.chromium import chromium
 from tests.service.scenes import environment
+from tests.shares import share_of
 
 DAYS = {"pips": ("2026-01-01", "2026-01-02", "2026-01-05"), "strands": ("2026-01-01",)}
 """Contents of the lake, counted by a night."""
@@ -49,16 +53,46 @@ def page_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lake"
 
 
-@pytest.fixture(scope="session")
-def service(page_lake: Path, warm_python: Path) -> Iterator[str]:
+SHARED = ExitStack()
+"""What is started once for the folder."""
+STARTED: dict[str, Any] = {}
+
+
+def shared(name: str, start: Callable[[], AbstractContextManager[Any]]) -> Any:
+    """Start something for the first test that needs it."""
+    if name not in STARTED:
+        STARTED[name] = SHARED.enter_context(start())
+    return STARTED[name]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End all of it after the last test of the folder: others need the event loop."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or share_of(nextitem.nodeid) != share_of(item.nodeid):
+            STARTED.clear()
+            SHARED.close()
+
+
+@pytest.fixture(scope="module")
+def service(page_lake: Path, warm_python: Path) -> str:
     """The address of `nightgrid serve` with a worker for each queue."""
+    url: str = shared("service", partial(serving, page_lake, warm_python))
+    return url
+
+
+@contextmanager
+def serving(lake: Path, python: Path) -> Iterator[str]:
+    """Run a service in forks of an interpreter; give its address."""
     words = ["serve", "--port", "0", "--json", "--processes", "1", "--interactive", "1"]
     with subprocess.Popen(
-        [str(warm_python), "-m", "nightgrid.service.cli.app", *words, "--lake", str(page_lake)],
+        [str(python), "-m", "nightgrid.service.cli.app", *words, "--lake", str(lake)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        cwd=page_lake.parent,
+        cwd=lake.parent,
         env=environment(),
     ) as process:
         assert process.stdout is not None
@@ -67,12 +101,19 @@ def service(page_lake: Path, warm_python: Path) -> Iterator[str]:
         assert process.wait(END_S) == 0
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="module")
+def browser() -> Browser:
     """A Chromium, started once."""
+    found: Browser = shared("browser", running_browser)
+    return found
+
+
+@contextmanager
+def running_browser() -> Iterator[Browser]:
+    """Run Chromium."""
     program = chromium()
     with sync_playwright() as playwright:
-        # It only opens the page, and refuses to run as root with a sandbox.
+        # It is shown nothing but the page, and refuses to run as root with a sandbox.
         found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield found
         found.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -11,6 +11,14 @@ from nightgrid.workers.ondemand import status
 from nightgrid.workers.ondemand.status import JobStatus
 
 RUN_ID = "a" * 32
+
+
+class Ref(NamedTuple):
+    """A chunk of a run."""
+
+    segment: int
+    chunk: int
+    result_path: tuple[int, int]
 
 
 @pytest.mark.parametrize(
@@ -32,11 +40,7 @@ def test_the_rest_is_known_once_the_planner_or_a_part_has_told_it(
     left_s: float | None,
 ) -> None:
     sizes = [len(costs_s) or 4 for costs_s in segments]
-    refs = [
-        SimpleNamespace(segment=i, chunk=j, result_path=(i, j))
-        for i, size in enumerate(sizes)
-        for j in range(size)
-    ]
+    refs = [Ref(i, j, (i, j)) for i, size in enumerate(sizes) for j in range(size)]
     run: Any = SimpleNamespace(
         run_id=RUN_ID,
         chunks=lambda: refs,
