@@ -135,9 +135,9 @@ class StoredFiles:
             info = self._storage.info(path)
         return (info.size, info.mtime_ns) if info.type == pafs.FileType.File else None
 
-    def folders(self, prefix: str, *, deep: bool = False) -> builtins.list[str]:
-        """List the folders in a folder, or with `deep` at any depth, sorted."""
-        found = self._infos(prefix, deep=deep)
+    def folders(self, prefix: str) -> builtins.list[str]:
+        """List the folders in a folder, sorted."""
+        found = self._infos(prefix, deep=False)
         return sorted(info.path for info in found if info.type == pafs.FileType.Directory)
 
     def _infos(self, prefix: str, *, deep: bool) -> builtins.list[pafs.FileInfo]:

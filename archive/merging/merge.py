@@ -11,7 +11,7 @@ the same way: a file without them is created, then the old one is deleted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -123,23 +123,13 @@ def keys_in(table: pa.Table, names: Sequence[str]) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(*texts, "/")
 
 
-def drop_rows(
-    lake: Lake,
-    folder: MergedFolder,
-    names: Sequence[str],
-    keys: pa.Array,
-    *,
-    paths: Collection[str] | None = None,
-) -> int:
+def drop_rows(lake: Lake, folder: MergedFolder, names: Sequence[str], keys: pa.Array) -> int:
     """Drop the rows whose columns `names` are among `keys`, as `keys_in` writes them.
 
-    With `paths`, only from these files. Returns the number of bytes freed. Damaged files are
-    skipped.
+    Returns the number of bytes freed. Damaged files are skipped.
     """
     freed = 0
     for path, size in sorted(sizes_of(lake, folder).items()) if len(keys) else ():
-        if paths is not None and path not in paths:
-            continue
         try:
             goes = [_is_in(t, names, keys) for t in lake.scan_file(path, folder.schema, names)]
             if not any(pc.any(part).as_py() for part in goes):

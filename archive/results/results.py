@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import and_
 from typing import Any
@@ -21,7 +21,7 @@ from nightgrid.archive.results.files import (
     SOLUTION_FILES,
     rows_where,
 )
-from nightgrid.archive.results.solution_files import files_of, tables_in
+from nightgrid.archive.results.solution_files import files_of
 from nightgrid.solvers.algebra import Ask, Status
 from nightgrid.solvers.question import QUESTION_FIELDS, Question
 
@@ -120,15 +120,20 @@ def solution_tables(lake: Lake, row: Mapping[str, Any], first: int = 0) -> Itera
     if not row["count"] or row["ask"] == str(Ask(kind="count")):
         return
     files = files_of(lake, row["run_id"], row["job_id"], row["count"])
+    tables: Iterable[pa.Table]
     if files:
         files = [file for file in files if file.stop > first]
         skip = first - files[0].first if files else 0
-        tables = tables_in(lake, files)
+        tables = (
+            table
+            for file in files
+            for table in lake.scan_file(file.path, SOLUTIONS, SOLUTIONS.names)
+        )
     else:
         found = rows_of_keys(lake, SOLUTION_FILES, [row["job_id"]])
         table = without_repeats(SOLUTION_FILES, pa.concat_tables([SOLUTIONS.empty_table(), *found]))
         table = table.filter(pc.equal(table.column("run_id"), row["run_id"]))
-        skip, tables = first, iter([table])
+        skip, tables = first, [table]
     for table in tables:
         yield table.slice(skip)
         skip = max(0, skip - len(table))

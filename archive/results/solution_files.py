@@ -8,12 +8,9 @@ job, whatever else is in the folder.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
-import pyarrow as pa
-
-from nightgrid.archive.lake.schemas import SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.solvers.errors import PermanentError
 
@@ -98,14 +95,3 @@ def files_of(lake: Lake, run_id: str, job_id: str, count: int | None) -> list[So
             f"files of ranks 0 to {count - 1}"
         )
     return chosen
-
-
-def tables_in(
-    lake: Lake, files: Iterable[SolutionFile], columns: tuple[str, ...] = tuple(SOLUTIONS.names)
-) -> Iterator[pa.Table]:
-    """Read solution files, one row group after the other.
-
-    Raises DamagedFileError for a damaged file.
-    """
-    for file in files:
-        yield from lake.scan_file(file.path, SOLUTIONS, columns)

@@ -6,14 +6,11 @@ import datetime as dt
 import enum
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from nightgrid.archive.games import archive_plug
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME
-
-if TYPE_CHECKING:
-    from nightgrid.archive.sources.web import Politeness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +97,7 @@ class Source(Protocol):
 _HOST_ALONE = re.compile(r"https?://[^/?#]+/?")
 
 
-def open_source(
-    address: str,
-    politeness: Politeness | None = None,
-    *,
-    game: str = DEFAULT_GAME,
-) -> Source:
+def open_source(address: str, *, game: str = DEFAULT_GAME) -> Source:
     """Open a base URL (http or https), or a folder or file with an archive of payloads.
 
     `address`/DATE.json is a payload; if `address` is just a host, the game's path there is added.
@@ -124,7 +116,7 @@ def open_source(
             )
         if _HOST_ALONE.fullmatch(address):
             address = address.rstrip("/") + plug.endpoint
-        return HttpSource(address, politeness or Politeness())
+        return HttpSource(address, Politeness())
     from nightgrid.archive.sources.folder import FolderSource
 
     return FolderSource(address, game)

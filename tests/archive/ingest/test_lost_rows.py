@@ -22,6 +22,8 @@ from nightgrid.archive.results.gold.gold import COUNT, Answers, counts_by_date
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
 
+BATCH_DATES = "nightgrid.archive.ingest.normalise.BATCH_DATES"
+
 
 @pytest.fixture
 def filled(lake: Lake, write_archive: Callable[..., Path], now: Callable[[], dt.datetime]) -> Lake:
@@ -79,7 +81,10 @@ def test_two_nights_that_normalise_in_any_order_lose_nothing_for_good(
 
 
 def test_a_corpus_of_the_lake_is_named_by_its_boards(
-    tmp_path: Path, write_archive: Callable[..., Path], now: Callable[[], dt.datetime]
+    tmp_path: Path,
+    write_archive: Callable[..., Path],
+    now: Callable[[], dt.datetime],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Given as many other boards in place of the counted ones, Then its name differs."""
     found = {}
@@ -88,7 +93,8 @@ def test_a_corpus_of_the_lake_is_named_by_its_boards(
         folder = write_archive(name, {f"2026-01-{first + n:02}": first + n for n in range(2)})
         fetch(lake, FolderSource(folder), now=now)
         # Two batches add boards in another order.
-        normalise(lake, batch_dates=2 if name == "one" else 1)
+        monkeypatch.setattr(BATCH_DATES, 2 if name == "one" else 1)
+        normalise(lake)
         corpus = open_corpus(lake, "lake", game="pips")
         assert sum(map(len, corpus.tables())) == corpus.row_count == 6
         found[name] = corpus.corpus_id

@@ -239,7 +239,7 @@ class Archive:
 
     def ingest(self, lake: Lake, day: int) -> None:
         fetch(lake, FolderSource(self.days[day]), now=self._now)
-        normalise(lake, batch_dates=3)
+        normalise(lake)
 
 
 class Killed(BaseException):
@@ -254,6 +254,7 @@ def test_killed_between_any_two_writes_and_run_again_gives_the_same_lake(
     snapshot: Callable[[Path], dict[str, str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("nightgrid.archive.ingest.normalise.BATCH_DATES", 3)
     archive = Archive(write_archive, now)
     write = Lake._commit
     left = [10**9]
