@@ -21,9 +21,8 @@ from nightgrid.solvers.pips.layers.order import judge_orders
 from nightgrid.solvers.pips.layers.space import READY
 
 STATE_S = 0.8e-6
-"""Seconds for each state of the estimate. Of 30 loose boards of 14 dominoes 27 take a fifth to two
-and a half times as long as expected, half in the median, and three at least eight times as long
-(ADR 51)."""
+"""Seconds for each state of the estimate. Of 23 loose boards of 14 dominoes 19 take a fifth to two
+and a half times as long as expected, and the others up to eight times as long."""
 BOARD_S = 50e-6
 """Overhead of a board besides its states."""
 LARGE_SIZE = 16

@@ -42,7 +42,7 @@ ByType = Annotated[I64, np.int64, (MOST_TYPES,)]
 """By domino type."""
 ByFilled = Annotated[F64, np.float64, (2 * MOST_CELLS,)]
 """By region and number of its filled cells j: at outlook[region] + j."""
-ByRest = Annotated[I64, np.int64, (MOST_CELLS + 2,)]
+ByRest = Annotated[I64, np.int64, (MOST_CELLS + 8,)]
 
 
 class Board:
@@ -109,8 +109,8 @@ class Board:
     """its place there,"""
     field_bits: ByRegion
     """and its number of bits."""
-    rest: ByRegion
-    """Scratch: free cells."""
+    rest: ByRest
+    """Scratch: free cells, by region."""
     outlook: ByRegion
     """Where the region begins in `chance` and `variety`."""
     chance: ByFilled
@@ -131,6 +131,8 @@ class Board:
     """Scratch: remaining halves with these pips, without those for known cells,"""
     spares: Scalar
     """and their total number."""
+    base_key: Annotated[U64, np.uint64, (4,)]
+    """Scratch: the key that all children with the same tile share."""
     next_a: ByPips
     """Scratch: the progress of the first free cell's region after these pips, -1 if not allowed."""
     next_b: ByPips

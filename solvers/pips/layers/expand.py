@@ -16,6 +16,8 @@ from nightgrid.solvers.pips.layers.board import EQUALS, SUM, UNEQUAL, Board
 from nightgrid.solvers.pips.layers.layout import bit_length
 from nightgrid.solvers.pips.layers.space import Children, Space
 
+FEW = 4
+"""Halves of the same pips, of which there are rarely more left."""
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -66,6 +68,7 @@ def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
     """
     board, nodes, opens = space.board, space.forest.nodes, space.forest.opens
     values, pips, low, spare = board.values, board.pips, board.low, board.spare
+    low[0] = 0
     for v in range(values):
         spare[v] = 0
     for w in range(len(space.width) // 2):
@@ -78,24 +81,28 @@ def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
     for i in range(nodes[node, spaces.OPEN], known):
         g, rest = opens[i, spaces.OPEN_REGION], opens[i, spaces.OPEN_REST]
         done = started(board, keys, at, g, rest)
-        if board.kind[g] == EQUALS:
-            spare[done - 1] -= rest
-            continue
-        need = board.target[g] - done
-        last = 0
-        while last < values - 1 and pips[last] < need:
-            last += 1
-        if pips[last] != need:
+        one: Int = done - 1
+        if board.kind[g] == SUM:
+            # Pips are mostly 0 to 6, their own indices.
+            need = board.target[g] - done
+            one = min(need, values - 1)
+            while one > 0 and pips[one] > need:
+                one -= 1
+            if pips[one] != need:
+                return False
+        spare[one] -= rest
+        if spare[one] < 0:
             return False
-        spare[last] -= 1
     halves: Int = np.int64(0)
+    total: Int = np.int64(0)
     for v in range(values):
-        if spare[v] < 0:
-            return False
-        for _ in range(spare[v]):
-            low[halves + 1] = low[halves] + pips[v]
-            halves += 1
-    total = low[halves]
+        # A loop of constant length is faster; what it writes too much is overwritten.
+        for r in range(1, FEW + 1):
+            low[halves + r] = total + r * pips[v]
+        for r in range(FEW + 1, spare[v] + 1):
+            low[halves + r] = total + r * pips[v]
+        halves += spare[v]
+        total += spare[v] * pips[v]
     board.spares = halves
     # Least and greatest sums of the regions together, and the exact ones among them.
     least: Int = np.int64(0)
@@ -204,10 +211,10 @@ def expand(
     width = len(space.width)
     children, moves = into.keys, into.moves
     count = base
+    base_key = board.base_key
     p = forest.nodes[node, spaces.POSITION]
     a = board.region[p]
-    shift = np.uint64(board.node_shift)
-    node_clear = ~(np.uint64(board.node_mask) << shift)
+    word_a, shift_a = _field(board, a)
     begin, end = forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]
     for e in range(begin, end):
         q = forest.edges[e, spaces.PARTNER]
@@ -218,12 +225,22 @@ def expand(
             _allow(board, a, started(board, keys, at, a, rest_a), rest_a, p, board.next_a)
         if not pair:
             _allow(board, b, started(board, keys, at, b, rest_b), rest_b, q, board.next_b)
-        child_node = np.uint64(forest.edges[e, spaces.CHILD] - board.layer[layer + 1]) << shift
+        word_b, shift_b = _field(board, b)
+        for i in range(width):
+            base_key[i] = keys[at, i]
+        _clear_field(board, a)
+        _clear_field(board, b)
+        child_node = forest.edges[e, spaces.CHILD] - board.layer[layer + 1]
+        shift = np.uint64(board.node_shift)
+        base_key[board.node_word] &= ~(np.uint64(board.node_mask) << shift)
+        base_key[board.node_word] |= np.uint64(child_node) << shift
         for x in range(board.values):
             if board.next_a[x] < 0:
                 continue
+            put_a = np.uint64(board.next_a[x]) << shift_a
             if pair:
                 _allow(board, b, board.next_a[x], rest_a - 1, q, board.next_b)
+                put_a = ZERO
             for w in range(width // 2):
                 left = keys[at, w] & type_mask(board.types, w) & board.has[x, w]
                 while left:
@@ -234,13 +251,9 @@ def expand(
                     if board.next_b[y] < 0:
                         continue
                     for i in range(width):
-                        children[count, i] = keys[at, i]
-                    if a >= 0:
-                        _put(board, children, count, a, board.next_a[x])
-                    if b >= 0:
-                        _put(board, children, count, b, board.next_b[y])
-                    children[count, board.node_word] &= node_clear
-                    children[count, board.node_word] |= child_node
+                        children[count, i] = base_key[i]
+                    children[count, word_a] |= put_a
+                    children[count, word_b] |= np.uint64(board.next_b[y]) << shift_b
                     _take(board, children, count, t, w, bit)
                     moves[count, 0] = q
                     moves[count, 1] = x
@@ -250,10 +263,15 @@ def expand(
 
 
 @inlined_kernel
-def _put(board: Board, keys: U64, at: Int, g: Int, progress: Int) -> None:
-    shift, word = np.uint64(board.field_shift[g]), board.field_word[g]
-    mask = ((ONE << np.uint64(board.field_bits[g])) - ONE) << shift
-    keys[at, word] = (keys[at, word] & ~mask) | (np.uint64(progress) << shift)
+def _field(board: Board, g: Int) -> tuple[Int, np.uint64]:
+    return (board.field_word[g], np.uint64(board.field_shift[g])) if g >= 0 else (0, ZERO)
+
+
+@inlined_kernel
+def _clear_field(board: Board, g: Int) -> None:
+    if g >= 0:
+        ones = (ONE << np.uint64(board.field_bits[g])) - ONE
+        board.base_key[board.field_word[g]] &= ~(ones << np.uint64(board.field_shift[g]))
 
 
 @inlined_kernel

@@ -1,9 +1,9 @@
 """The cell order, which determines the number of states.
 
-Every sweep over the board is a candidate, component by component. An estimate of the number of
-states, from the statistics of each region and the width of the frontier, picks one: the best and
-the worst sweep of a published board differ by factors of up to a hundred. If even the best estimate
-is large, each sweep is tried on a few thousand states.
+Every sweep over the board is a candidate, component by component, each region finished once it is
+begun. An estimate of the number of states, from the statistics of each region and the width of the
+frontier, picks one: the best and the worst sweep of a published board differ by factors of up to a
+hundred. If the best estimate is large, and so are the states, each is tried on a few thousand.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from nightgrid.solvers.kernel import codes
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, GREATER, LESS, MOST_SUMS, SUM, Board
 from nightgrid.solvers.pips.layers.count import count_board
@@ -125,11 +126,15 @@ def _foresee_unequal(board: Board, size: Int, at: Int) -> None:
 
 
 SWEEPS = 8
+FEW_STATES, FEW_CELLS = 2.0**6, 32
+"""Estimate and size of a board for which any sweep will do."""
 FRONTIER_BITS = 0.6
 """log2 of the ways in which a cell of the frontier can relate to the tilings before it."""
 
 PROBE_ABOVE_STATES = 2.0**20
 """From this estimate on, about four times too high, sweeps are tried and not only estimated."""
+EASY_NODES = 2**13
+"""Transitions within which the sweep with the lowest estimate is good enough."""
 PROBE_NODES = 2**11
 """Transitions of a first trial,"""
 PROBE_NODES_MAX = 4 * PROBE_NODES
@@ -149,6 +154,11 @@ def choose_order(space: Space, table: Table, children: Children, deadline_ns: In
     board = space.board
     if judge_orders(board) > PROBE_ABOVE_STATES:
         _probe(space, table, children, deadline_ns)
+    _use_best_order(board)
+
+
+@search_kernel
+def _use_best_order(board: Board) -> None:
     for p in range(board.cells):
         board.order[p] = board.best_order[p]
     place_cells(board)
@@ -162,11 +172,13 @@ def judge_orders(board: Board) -> float:
     best = math.inf
     for sweep in range(SWEEPS):
         _sweep(board, sweep)
-        board.sweep_weight[sweep] = estimate(board)
-        if board.sweep_weight[sweep] < best:
-            best = board.sweep_weight[sweep]
+        weight = estimate(board, best)
+        if weight < best:
+            best = weight
             for p in range(board.cells):
                 board.best_order[p] = board.order[p]
+            if best < FEW_STATES and board.cells <= FEW_CELLS:
+                break
     return best
 
 
@@ -176,6 +188,12 @@ def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> 
     # with the fewest states, are tried on twice as many; if none starts, the estimate's sweep
     # stays.
     board = space.board
+    _use_best_order(board)
+    built = build_tilings(board, space.forest, deadline_ns)
+    if built == READY and lay_out(board, space.width):
+        limits = Limits(np.int64(EASY_NODES), np.int64(FOREVER_NS))
+        if count_board(space, table, children, limits).code == codes.DONE:
+            return
     nodes: Int = np.int64(PROBE_NODES)
     tried = SWEEPS
     for sweep in range(SWEEPS):
@@ -240,7 +258,9 @@ def _find_components(board: Board) -> None:
 def _sweep(board: Board, sweep: Int) -> None:
     # Bits of `sweep`: columns before rows, rows backwards, columns backwards.
     n = board.cells
-    for i in range(n):
+    for k in range(n):
+        # Rows backwards are nearly sorted from the end.
+        i = n - 1 - k if sweep & 2 else k
         r, c = board.row[i], board.col[i]
         if sweep & 2:
             r = 16383 - r
@@ -248,21 +268,47 @@ def _sweep(board: Board, sweep: Int) -> None:
             c = 16383 - c
         major, minor = (c, r) if sweep & 1 else (r, c)
         key = (board.component[i] << 28) | (major << 14) | minor
-        at = i
+        at = k
         while at > 0 and board.sort_key[at - 1] > key:
             board.sort_key[at] = board.sort_key[at - 1]
             board.order[at] = board.order[at - 1]
             at -= 1
         board.sort_key[at] = key
         board.order[at] = i
+    _finish_regions(board)
 
 
 @search_kernel
-def estimate(board: Board) -> float:
+def _finish_regions(board: Board) -> None:
+    # Move the cells of a region together, to the first of them; `position` links them.
+    for g in range(board.regions):
+        board.rest[g] = -1
+    for i in range(board.cells - 1, -1, -1):
+        cell = board.order[i]
+        g = board.cell_region[cell]
+        board.sort_key[i] = cell
+        board.position[cell] = -1 if board.kind[g] == EMPTY else board.rest[g]
+        board.rest[g] = cell
+    at = 0
+    for i in range(board.cells):
+        cell = board.sort_key[i]
+        g = board.cell_region[cell]
+        if board.kind[g] != EMPTY:
+            cell = board.rest[g]
+            board.rest[g] = -1
+        while cell >= 0:
+            board.order[at] = cell
+            at += 1
+            cell = board.position[cell]
+
+
+@search_kernel
+def estimate(board: Board, most: float) -> float:
     """Estimate the number of states under board.order.
 
     After each cell: the expected number of partial arrangements that have not failed, or of
-    different (dominoes left, frontier, progress) combinations if that is smaller.
+    different (dominoes left, frontier, progress) combinations if that is smaller. Ends early with
+    more than `most`.
     """
     n, dominoes = board.cells, board.dominoes
     for i in range(n):
@@ -304,4 +350,6 @@ def estimate(board: Board) -> float:
         ways = arrangements + FRONTIER_BITS * frontier + chance
         places = subsets + FRONTIER_BITS * frontier + variety
         total += 2.0 ** min(ways, places, 1000.0)
+        if total >= most:
+            break
     return total

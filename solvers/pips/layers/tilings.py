@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nightgrid.solvers.kernel.compiling import Int, search_kernel
+from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
 from nightgrid.solvers.kernel.machine import is_late, trailing_zeros
 from nightgrid.solvers.pips.layers import space as spaces
@@ -174,18 +174,31 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
     board.layer[layers + 1] = live
     edges = 0
     opens: Int = np.int64(0)
+    reached: Int = np.int64(0)
+    for g in range(board.regions + 2):
+        board.rest[g] = 0
+    for p in range(board.cells):
+        board.rest[_slot(board, p)] += 1
     for node in range(nodes):
         to = forest.nodes[node, spaces.LIVE]
         if to < 0:
             continue
         first_edge, last_edge = forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]
-        p = forest.nodes[node, spaces.POSITION]
+        p, window = forest.nodes[node, spaces.POSITION], forest.nodes[node, spaces.WINDOW]
         forest.nodes[to, spaces.POSITION] = p
-        forest.nodes[to, spaces.WINDOW] = forest.nodes[node, spaces.WINDOW]
+        forest.nodes[to, spaces.WINDOW] = window
         # `to` is never ahead of `node`, so no unread entry is overwritten.
         forest.nodes[to, spaces.EDGE] = edges
         forest.nodes[to, spaces.OPEN] = opens
-        opens = _count_rest(board, forest, to, opens)
+        # Free cells of each region: those from the first free position on but the covered ones.
+        while reached < p:
+            board.rest[_slot(board, reached)] -= 1
+            reached += 1
+        while reached > p:
+            reached -= 1
+            board.rest[_slot(board, reached)] += 1
+        _cover(board, p, window, -1)
+        opens = _list_opens(board, forest, to, opens)
         if opens < 0:
             return spaces.FOREST_TOO_LARGE
         a = board.region[p]
@@ -200,41 +213,53 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
             forest.edges[edges, spaces.REST_A] = 0 if a < 0 else board.rest[a]
             forest.edges[edges, spaces.REST_B] = 0 if b < 0 else board.rest[b]
             edges += 1
+        _cover(board, p, window, 1)
     forest.nodes[live, spaces.EDGE] = edges
     forest.nodes[live, spaces.OPEN] = opens
     return spaces.READY
 
 
+@inlined_kernel
+def _slot(board: Board, p: Int) -> Int:
+    # The entry of `rest` that counts a cell. After the regions: cells whose pips a part fixes, and
+    # those that nothing constrains.
+    if board.region[p] >= 0:
+        return board.region[p]
+    return board.regions + (board.fixed[p] < 0)
+
+
 @search_kernel
-def _count_rest(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
-    # Free cells of each region at this node; a region with some of its cells filled is open.
+def _cover(board: Board, p: Int, window: Int, step: Int) -> None:
+    covered = np.uint64(window)
+    while covered:
+        board.rest[_slot(board, p + 1 + trailing_zeros(covered))] += step
+        covered &= covered - np.uint64(1)
+
+
+@search_kernel
+def _list_opens(board: Board, forest: Forest, node: Int, opens: Int) -> Int:
     regions = board.regions
-    board.rest[:regions] = 0
-    free = 0
-    p = forest.nodes[node, spaces.POSITION]
-    window = np.uint64(forest.nodes[node, spaces.WINDOW]) << np.uint64(1)
-    for q in range(p, board.cells):
-        if q - p > MAX_WINDOW or not (window >> np.uint64(q - p)) & np.uint64(1):
-            g = board.region[q]
-            if g >= 0:
-                board.rest[g] += 1
-            # A part may fix the pips of an unconstrained cell.
-            if g >= 0 or board.fixed[q] >= 0:
-                free += 1
-    forest.nodes[node, spaces.FREE] = free
     if opens + regions > len(forest.opens):
         return -1
-    start = opens
-    for known in (True, False):
-        for g in range(regions):
-            rest = board.rest[g]
-            is_known = rest == 1 and board.kind[g] == SUM
-            is_known |= board.kind[g] == EQUALS and rest < board.size[g]
-            if rest > 0 and is_known == known:
-                if rest < board.size[g] or opens < start + spaces.OPENS:
-                    forest.opens[opens, spaces.OPEN_REGION] = g
-                    forest.opens[opens, spaces.OPEN_REST] = rest
-                    opens += 1
-        if known:
-            forest.nodes[node, spaces.KNOWN] = opens
+    free = board.rest[regions]
+    others = 0
+    for g in range(regions):
+        rest = board.rest[g]
+        if rest == 0:
+            continue
+        free += rest
+        started = rest < board.size[g]
+        if rest == 1 if board.kind[g] == SUM else started and board.kind[g] == EQUALS:
+            forest.opens[opens, spaces.OPEN_REGION] = g
+            forest.opens[opens, spaces.OPEN_REST] = rest
+            opens += 1
+        elif started or others < spaces.OPENS:
+            board.sort_key[others] = g
+            others += 1
+    forest.nodes[node, spaces.FREE] = free
+    forest.nodes[node, spaces.KNOWN] = opens
+    for i in range(others):
+        forest.opens[opens, spaces.OPEN_REGION] = board.sort_key[i]
+        forest.opens[opens, spaces.OPEN_REST] = board.rest[board.sort_key[i]]
+        opens += 1
     return opens

@@ -153,8 +153,8 @@ def test_a_part_continues_while_its_states_are_few(pips: Game[Any, Any]) -> None
         # Open regions that need a key of four words.
         (
             payload_of(
-                [(2**19 + i, 2**19 + 20 * i) for i in range(7)],
-                [("less", 2**20 + 12 * c + 50, [(0, c), (1, 6 - c)]) for c in range(7)],
+                [(2**29 + i, 2**29 + 20 * i) for i in range(7)],
+                [("less", 2**30 + 12 * c + 50, [(0, c), (1, 6 - c)]) for c in range(7)],
             ),
             6,
         ),
@@ -248,7 +248,7 @@ def test_a_part_that_spends_its_budget_says_so(
     assert what in outcome.reason
 
 
-@pytest.mark.parametrize("table_bytes", [2**22, 2**19, 2**18])
+@pytest.mark.parametrize("table_bytes", [2**22, 2**17])
 def test_states_that_are_held_equal_those_gathered_one_after_the_other(
     pips: Game[Any, Any], table_bytes: int
 ) -> None:
