@@ -7,7 +7,6 @@ use, one integer with a field for every letter of every side.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 
 from nightgrid.solvers.errors import PermanentError
@@ -90,101 +89,59 @@ def played(puzzle: Puzzle, chain: Chain) -> list[int]:
     for word in chain.words[:-1]:
         place += len(word) - 1
         ends.add(place)
-    playing = Playing(puzzle, text)
-    going = playing.start()
-    for i in range(len(text)):
-        if i:
-            going = playing.step()
-        if not going:
-            raise PermanentError(
-                f"{' '.join(chain.words)}: no way of playing it continues from {text[:i]!r} to"
-                f" {text[i]!r} on another side and collects every letter"
-            )
-        if i in ends and playing.complete:
-            raise PermanentError(f"every letter is collected before the end: {text[: i + 1]!r}")
-    return playing.sides()
+    return _play(puzzle, chain, ends)
 
 
 class TooManyWaysError(PermanentError):
     """There are too many ways of playing the letters to follow them all."""
 
 
-class Playing:
-    """Letters played on a board one after the other, in every relevant way."""
+def _play(puzzle: Puzzle, chain: Chain, ends: set[int]) -> list[int]:
+    """Play a chain in every relevant way; return the sides of one that uses every letter.
 
-    def __init__(self, puzzle: Puzzle, text: Sequence[str]) -> None:
-        """Lay out the fields. `text` has every letter that will be played, in order."""
-        self._sides = puzzle.sides
-        self._text = text
-        self._spots: dict[tuple[int, str], tuple[int, int]] = {}
-        self._full = shift = 0
-        self._fields: dict[str, list[tuple[int, int]]] = {}
-        for side, letters in enumerate(puzzle.sides):
-            for letter, times in sorted(Counter(letters).items()):
-                width = times.bit_length()
-                field = self._spots[side, letter] = shift, (1 << width) - 1
-                self._fields.setdefault(letter, []).append(field)
-                self._full |= times << shift
-                shift += width
-        self._to_come = Counter(text)
-        self._trail: list[dict[Way, Way | None]] = []
-
-    def start(self) -> bool:
-        """Play the first letter; return whether it is on the board."""
-        ways: dict[Way, Way | None] = {}
-        for side in range(len(self._sides)):
-            self._enter(ways, side, self._full, self._text[0], None)
-        return self._keep(ways, self._text[0])
-
-    def step(self) -> bool:
-        """Play the next letter from another side; return whether that is possible."""
-        letter = self._text[len(self._trail)]
-        ways: dict[Way, Way | None] = {}
-        for way in self._trail[-1]:
-            for side in range(len(self._sides)):
-                if side != way[0]:
-                    self._enter(ways, side, way[1], letter, way)
-        return self._keep(ways, letter)
-
-    def _enter(
-        self, ways: dict[Way, Way | None], side: int, left: int, letter: str, before: Way | None
-    ) -> None:
-        if (side, letter) not in self._spots:
-            return
-        shift, mask = self._spots[side, letter]
-        if left >> shift & mask:
-            left -= 1 << shift
-        ways.setdefault((side, left), before)
-
-    def _keep(self, ways: dict[Way, Way | None], letter: str) -> bool:
-        self._to_come[letter] -= 1
-        rest = self._to_come[letter]
-        fields = self._fields.get(letter, [])
-        # A way that the remaining letters cannot complete is a dead end.
-        kept = {
-            way: before
-            for way, before in ways.items()
-            if sum(way[1] >> shift & mask for shift, mask in fields) <= rest
-        }
-        if len(kept) > WAYS_MAX:
-            raise TooManyWaysError(
-                f"there are more than {WAYS_MAX:,} ways of playing the first "
-                f"{len(self._trail) + 1} letters, which are too many to follow"
+    `ends` are the places of letters that two words share.
+    """
+    text = text_of(chain)
+    fields: dict[str, list[tuple[int, int, int]]] = {}
+    full = shift = 0
+    for side, letters in enumerate(puzzle.sides):
+        for letter, times in sorted(Counter(letters).items()):
+            width = times.bit_length()
+            fields.setdefault(letter, []).append((side, shift, (1 << width) - 1))
+            full |= times << shift
+            shift += width
+    to_come = Counter(text)
+    start = (-1, full)
+    # For each letter played, the ways of playing so far, each with the one that it continues.
+    trail: list[dict[Way, Way]] = [{start: start}]
+    for i, letter in enumerate(text):
+        to_come[letter] -= 1
+        ways: dict[Way, Way] = {}
+        for way in trail[-1]:
+            for side, shift, mask in fields[letter]:
+                if side == way[0]:
+                    continue
+                left = way[1] - (1 << shift) if way[1] >> shift & mask else way[1]
+                # A way that the remaining letters cannot complete is a dead end.
+                lacks = sum(left >> at & field for _, at, field in fields[letter])
+                if lacks <= to_come[letter]:
+                    ways.setdefault((side, left), way)
+        if not ways:
+            raise PermanentError(
+                f"{' '.join(chain.words)}: no way of playing it continues from {text[:i]!r} to"
+                f" {letter!r} on another side and collects every letter"
             )
-        self._trail.append(kept)
-        return bool(kept)
-
-    @property
-    def complete(self) -> bool:
-        """Whether some way has used every letter."""
-        return any(not left for _, left in self._trail[-1])
-
-    def sides(self) -> list[int]:
-        """Return the side of every letter played, in a way that has used every letter."""
-        way: Way | None = min(way for way in self._trail[-1] if not way[1])
-        sides = []
-        for ways in reversed(self._trail):
-            assert way is not None
-            sides.append(way[0])
-            way = ways[way]
-        return sides[::-1]
+        if len(ways) > WAYS_MAX:
+            raise TooManyWaysError(
+                f"there are more than {WAYS_MAX:,} ways of playing the first {i + 1} letters, which"
+                " are too many to follow"
+            )
+        if i in ends and any(not left for _, left in ways):
+            raise PermanentError(f"every letter is collected before the end: {text[: i + 1]!r}")
+        trail.append(ways)
+    way = min(way for way in trail[-1] if not way[1])
+    sides = []
+    for ways in reversed(trail[1:]):
+        sides.append(way[0])
+        way = ways[way]
+    return sides[::-1]

@@ -17,7 +17,7 @@ from nightgrid.solvers.game_contract import Game, even_parts, over_budget
 from nightgrid.solvers.reasons import Reason, ReasonCode
 from nightgrid.solvers.tiles.columns import features_by_row, from_arrays, to_arrays
 from nightgrid.solvers.tiles.combo import combo
-from nightgrid.solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, between, fewest_moves
+from nightgrid.solvers.tiles.fewest_moves.fewest import TOO_LARGE, any_walk, fewest_moves
 from nightgrid.solvers.tiles.model import Model, model_of
 from nightgrid.solvers.tiles.playing import play_tiles
 from nightgrid.solvers.tiles.puzzle import Puzzle
@@ -260,7 +260,8 @@ def _over_budget(
     """Return the outcome of a search that ended early; `best` has its bounds."""
     if ask.kind != "best" or at_least is None:
         return over_budget(reason, statistics)
-    told = replace(reason, sentence=between(reason.sentence, at_least, at_most))
+    found = "" if at_most is None else f", {at_most} were found"
+    told = replace(reason, sentence=f"{reason.sentence}; at least {at_least} moves{found}")
     return replace(over_budget(told, statistics), value_at_least=at_least, value_at_most=at_most)
 
 

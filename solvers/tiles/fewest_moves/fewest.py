@@ -57,12 +57,6 @@ class Fewest:
     statistics: Statistics
 
 
-def between(reason: str, at_least: int, at_most: int | None) -> str:
-    """Explain why a search ended early, with bounds on the fewest moves."""
-    found = "" if at_most is None else f", {at_most} were found"
-    return f"{reason}; at least {at_least} moves{found}"
-
-
 def fewest_moves(
     model: Model, teleports: str, budget: Budget, first: range | None = None
 ) -> Fewest:
