@@ -241,9 +241,9 @@ def work_night(
     )
     try:
         with run_shown(night, "night"), closing(progress):
-            for game in night.games:
+            for source in dict.fromkeys(game.source for game in night.games):
                 lake, by = night.workers.lake, solved_by(night)
-                note(f"nightly: {game.source} -> {lake}, solved by {by}")
+                note(f"nightly: {source} -> {lake}, solved by {by}")
             done = run_night(night, watch, prefect=prefect)
     except NightFailedError:
         return Exit.FAILED

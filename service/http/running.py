@@ -76,6 +76,11 @@ class Server(uvicorn.Server):
             gc.freeze()
             self._on_started()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop, and let the interpreter free everything: libraries report what it does not."""
+        await super().shutdown(sockets)
+        gc.unfreeze()
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop gracefully on every signal: a second Ctrl-C must not break open requests."""
         super().handle_exit(sig, frame)
