@@ -190,7 +190,7 @@ def attention_sections(
             )
         sections.append((f"{game}: {number:,} {name}", lines))
     for kind, noun, what in (
-        (SKIPPED, "name", "in the source skipped ({}): no payload of a day, or a second one"),
+        (SKIPPED, "name", "in the source skipped ({}): no day of this game, or a second payload"),
         (MISSING, "gap", "between the dates of the source ({})"),
     ):
         names = [item.name for item in items if item.kind == kind]

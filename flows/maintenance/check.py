@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import re
 from collections import defaultdict
@@ -118,20 +119,25 @@ def check_lake_files(lake: Lake, on_file: OnFile = lambda _done, _total: None) -
     """
     paths = lake.list("")
     faults: set[Fault] = set()
+    blind: set[str] = set()
     for number, path in enumerate(paths):
         on_file(number, len(paths))
         found = check_file(lake, path)
         if found is not None:
             faults.add(found.fault)
+            # Damaged bodies hide nothing: bodies are compared by name.
+            if found.fault != "damaged" or not path.endswith(".body"):
+                blind.add(path.split("/")[0])
             yield found
     on_file(len(paths), len(paths))
-    # Losses cannot be detected while files are unreadable.
-    if not faults & {"damaged", "newer", "unreadable"}:
+    # Losses cannot be detected while the tables that show them are unreadable.
+    if not blind & {"raw", "editions", "quarantine", "puzzles", "dictionaries"}:
         yield from _lost_rows(lake)
+    if "raw" not in blind:
         yield from _lost_bodies(lake, paths)
-        if rows := rows_without_solutions(lake):
-            what = f"result rows lack their solutions: {_first_of(rows)}"
-            yield Finding(path=SOLUTION_FILES.path, fault="lost", what=what, mend=Mend.ANSWERS)
+    if not blind & {"results", "solutions", "listings"} and (rows := rows_without_solutions(lake)):
+        what = f"result rows lack their solutions: {_first_of(rows)}"
+        yield Finding(path=SOLUTION_FILES.path, fault="lost", what=what, mend=Mend.ANSWERS)
     if not faults & {"newer", "unreadable"}:
         yield from lost_results(lake, paths)
 
@@ -180,12 +186,16 @@ def _lost_rows(lake: Lake) -> Iterator[Finding]:
     for game in GAMES:
         if not lake.exists(raw_folder(game)):
             continue
-        editions = lake.read_table(editions_path(game), EDITIONS)
-        quarantine = lake.read_table(quarantine_path(game), QUARANTINE)
-        dates = sorted(lost_dates(lake, RawArchive(lake, game, whole=True), editions, quarantine))
-        if dates:
+        if dates := dates_without_rows(lake, game):
             what = f"tables lack what {game} payloads hold: {_first_of(dates)}"
             yield Finding(path=editions_path(game), fault="lost", what=what, mend=Mend.RAW)
+
+
+def dates_without_rows(lake: Lake, game: str) -> list[dt.date]:
+    """Return the dates of a game whose payloads are not in its tables as they should be."""
+    editions = lake.read_table(editions_path(game), EDITIONS)
+    quarantine = lake.read_table(quarantine_path(game), QUARANTINE)
+    return sorted(lost_dates(lake, RawArchive(lake, game, whole=True), editions, quarantine))
 
 
 def _lost_bodies(lake: Lake, paths: Collection[str]) -> Iterator[Finding]:

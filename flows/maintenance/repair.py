@@ -24,6 +24,7 @@ from nightgrid.flows.maintenance.check import (
     Mend,
     OnFile,
     check_lake_files,
+    dates_without_rows,
     kind_of,
     rows_without_solutions,
 )
@@ -111,20 +112,23 @@ def _readable(lake: Lake, on_file: OnFile) -> list[Finding]:
 
 
 def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:
-    games: set[str] = set()
+    rebuild: dict[str, bool] = {}
     for found in findings:
         _, names = kind_of(found.path) or (None, {})
         if found.mend is Mend.RAW:
-            games |= {names["game"]} if "game" in names else set(GAMES)
+            # Lost dates are rebuilt alone: other dates may have lost their payloads.
+            for game in [names["game"]] if "game" in names else GAMES:
+                rebuild[game] = rebuild.get(game, False) or found.fault != "lost"
         if found.fault != "lost" or found.mend is Mend.RUN:
             moved = _moved(lake, found, names)
             yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}")
     if any(found.mend is Mend.ANSWERS for found in findings):
         drop_rows(lake, RESULT_FILES, JOB, pa.array(rows_without_solutions(lake), pa.string()))
         yield Mended(path=RESULT_FILES.path, mended=True, what=Mend.ANSWERS)
-    for game in sorted(games):
+    for game in sorted(rebuild):
         if lake.exists(raw_folder(game)):
-            report = normalise(lake, game=game, rebuild=True)
+            again = () if rebuild[game] else dates_without_rows(lake, game)
+            report = normalise(lake, game=game, rebuild=rebuild[game], again=again)
             what = f"rebuilt from the raw payloads of {game}: {report.edition_count:,} editions"
             yield Mended(path=raw_folder(game), mended=True, what=what)
 

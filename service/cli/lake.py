@@ -119,9 +119,13 @@ def _check(lake: Lake, on_file: OnFile, *, json: bool) -> int:
         for found in findings:
             emit(found.to_json())
     elif findings:
-        rows = [(found.fault, found.path, f"{found.what}: {found.advice}") for found in findings]
+        rows = [
+            (one.fault, one.path, f"{one.what.removeprefix(f'{one.path} ')}: {one.advice}")
+            for one in findings
+        ]
         say_table(("fault", "file", "what is wrong, and what is done about it"), rows, whole=1)
-        say(f"{plural(len(findings), 'fault')}; nightgrid lake repair fixes what it can.")
+        fixes = "fixes what it can" if any(one.can_mend for one in findings) else "can fix none"
+        say(f"{plural(len(findings), 'fault')}; nightgrid lake repair {fixes}.")
     else:
         say(f"Nothing is wrong with {lake.url}.")
     return Exit.LOOK if findings else Exit.OK
@@ -135,7 +139,10 @@ def _repair(lake: Lake, on_file: OnFile, *, json: bool) -> int:
         for mended in told:
             emit(asdict(mended))
     elif told:
-        rows = [("mended" if one.mended else "left", one.path, one.what) for one in told]
+        rows = [
+            ("repaired" if one.mended else "left", one.path, one.what.removeprefix(f"{one.path} "))
+            for one in told
+        ]
         say_table(("outcome", "file", "what was done"), rows, whole=1)
     else:
         say(f"Nothing is wrong with {lake.url}.")

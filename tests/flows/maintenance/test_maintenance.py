@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.chaos.harm import HARMS, harm
 from benchmarks.tuned import tuned_settings
+from nightgrid.archive.ingest.puzzles import readable_puzzle_ids
 from nightgrid.archive.lake.faults import LakeRefusesError, NewerSchemaError, set_aside
 from nightgrid.archive.lake.schemas import RESULTS, SCHEMA_VERSION, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
@@ -119,6 +120,23 @@ def test_harm_to_a_file_of_each_kind_is_found_and_repaired(
     run_count(count_of(lake), prefect=False)
     assert answers(lake) == before
     assert findings(lake) == []
+
+
+def test_damage_hides_no_loss(lake: Lake) -> None:
+    """Given damaged files, Then lost files are named too, and lost boards are back at once."""
+    boards = readable_puzzle_ids(lake, "pips")
+    bodies = [path for path in lake.list("raw/game=pips") if path.endswith(".body")]
+    _sound, gone, damaged = bodies
+    harm(lake, lake.list("results")[0], "truncate")
+    harm(lake, damaged, "truncate")
+    for path in (gone, *lake.list("puzzles/pips")):
+        lake.delete(path)
+    lost = {found.path for found in findings(lake) if found.fault == "lost"}
+    assert lost >= {gone, "editions/pips.parquet"}
+    left = {one.path for one in repair_lake(lake) if not one.mended}
+    assert left == {gone, damaged} == {found.path for found in findings(lake)}
+    back = readable_puzzle_ids(lake, "pips").to_pylist()
+    assert 0 < len(back) < len(boards)
 
 
 def test_nothing_is_wrong_with_a_sound_lake(lake: Lake) -> None:
