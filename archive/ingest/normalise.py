@@ -7,7 +7,7 @@ matter where an earlier run was killed, and the tables can be rebuilt from the r
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,17 +87,18 @@ def normalise(
     *,
     game: str = DEFAULT_GAME,
     rebuild: bool = False,
+    again: Collection[dt.date] = (),
     check: Callable[[], None] = lambda: None,
 ) -> NormaliseReport:
     """Bring editions, puzzles and quarantine up to date with the raw payloads.
 
-    Only dates with a new sighting and dates lost from the tables are processed; all dates if
-    `rebuild` is set. Batches of dates are committed one after the other, so
+    Only dates with a new sighting, dates lost from the tables, and the dates of `again` are
+    processed; all dates if `rebuild` is set. Batches of dates are committed one after the other, so
     that the next call resumes an interrupted one. `check` is called before each commit, and raises
     if another process has taken over. Without new payloads, tables that have not changed since
     nothing was left to do are not read.
     """
-    before = None if rebuild else _fingerprint(lake, game)
+    before = None if rebuild or again else _fingerprint(lake, game)
     counts = None if before is None else before.saved_result()
     if counts is not None:
         return NormaliseReport(**counts)
@@ -106,7 +107,8 @@ def normalise(
     reads = reader(game)
     report = NormaliseReport(payloads=len(raw.new))
     report.dates_lost = len(lost := lost_dates(lake, raw, tables.editions, tables.quarantine))
-    dates = raw.dates() if rebuild else sorted({sighting.date for sighting in raw.new} | lost)
+    changed = {sighting.date for sighting in raw.new}
+    dates = raw.dates() if rebuild else sorted(changed | lost | {*again})
     for start in range(0, len(dates), BATCH_DATES):
         batch = dates[start : start + BATCH_DATES]
         check()
