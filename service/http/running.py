@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import gc
 import os
@@ -74,6 +75,7 @@ class Server(uvicorn.Server):
             # Exempt everything loaded so far from garbage collection.
             gc.collect()
             gc.freeze()
+            atexit.register(gc.unfreeze)  # DuckDB reports what is not collected in the end
             self._on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -6,6 +6,7 @@ import mimetypes
 from pathlib import Path
 from typing import Any
 
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -43,5 +44,5 @@ def routes() -> list[BaseRoute]:
     return [
         *(Route(path, page, methods=["GET"]) for path in PAGES),
         Route("/favicon.ico", icon, methods=["GET"]),
-        Mount("/static", files),
+        Mount("/static", GZipMiddleware(files)),
     ]

@@ -91,14 +91,14 @@ def _row(lake: Lake, run_id: str) -> RunRow:
         return row
     row.game, row.ask = run.question.game, str(run.question.ask)
     row.rules, row.jobs = run.question.rules, run.job_count + run.answered_count
-    row.created_at = read_hint(
-        lake, f"{_FOLDER}{run_id}/plan.json", lambda plan: plan["created_at"]
-    )
     if done is not None:
-        row.state = "done"
+        row.state, row.created_at = "done", done["created_at"]
         row.chunks_total = row.chunks_done = done.get("chunks", 0)
         row.finished_at, row.statuses = done["finished_at"], done["statuses"]
         return row
+    row.created_at = read_hint(
+        lake, f"{_FOLDER}{run_id}/plan.json", lambda plan: plan["created_at"]
+    )
     row.chunks_total = len(run.chunks())
     row.chunks_done = len(done_chunks(lake, run_id))
     row.state = "cancelled" if is_cancelled(lake, run_id) else "open"

@@ -36,6 +36,9 @@ def test_a_file_is_served_with_its_type_and_known_by_its_etag(name: str, client:
     assert first.headers["Content-Type"].startswith(TYPES[Path(name).suffix])
     assert first.headers["Cache-Control"] == "no-cache"
     assert first.content == (FOLDER / name).read_bytes()
+    assert first.headers.get("Content-Encoding") == (
+        "gzip" if len(first.content) > 500 and not name.endswith(".woff2") else None
+    )
     again = client.get(f"/static/{name}", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert client.head(f"/static/{name}").headers["Content-Length"] == str(len(first.content))

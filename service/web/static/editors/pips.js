@@ -69,7 +69,7 @@ function check(model) {
   model.regions.forEach(({type, target}, i) => {
     const painted = cellsOf(model, i);
     if (painted.length && TARGETED.includes(type) && !/^\d+$/.test(String(target))) {
-      faults.push({detail: `Region ${i + 1} needs a number.`, field: "region", cells: painted.map((cell) => cell.join(",")), open: target === ""});
+      faults.push({detail: target === "" ? `Region ${i + 1} needs a number.` : `“${target}” in region ${i + 1} is no number.`, field: "region", cells: painted.map((cell) => cell.join(",")), open: target === ""});
     }
   });
   for (const cell of cells) {

@@ -18,6 +18,7 @@ def test_a_run_has_its_question_and_its_outcome(sample: TestClient):
     assert (run["state"], run["game"], run["ask"], run["jobs"]) == ("done", "pips", "count", 9)
     assert run["chunks_done"] == run["chunks_total"] > 0
     assert run["statuses"] == {"solved": 9}
+    assert run["created_at"] <= run["finished_at"]
     assert run["finished_at"].endswith("+00:00")
 
 
