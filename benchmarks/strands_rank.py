@@ -1,9 +1,11 @@
 """Rank the boards that no weight was fitted on: which place the official cover takes, how surely.
 
 python -m benchmarks.strands_rank [--boards N] [--write]
+python -m benchmarks.strands_rank --without
 
 The last 150 boards by date. First, in five, in list: the place of the cover with the official set
-of words; one that is not in the list counts as wrong. Intervals are bootstraps over boards.
+of words; one that is not in the list counts as wrong. Intervals are bootstraps over boards. With
+--without one signal is removed at a time; the weights of the others stay as they are.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import argparse
 import datetime as dt
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,20 +22,28 @@ import numpy as np
 from benchmarks.instruments.report import Section, add_write, command_line, finish
 from benchmarks.strands_fit.data import dates, judged_weights
 from nightgrid.archive.games.strands.payload import read_payload
+from nightgrid.archive.games.strands.ranking.meaning import Meanings
 from nightgrid.archive.games.strands.ranking.ranker import (
     LISTED,
+    RankedCover,
     Ranker,
     open_meanings,
     take_one_thread,
 )
 from nightgrid.archive.games.strands.ranking.vocabularies import ranking_vocabulary
-from nightgrid.archive.games.strands.ranking.weights import JUDGED
+from nightgrid.archive.games.strands.ranking.weights import JUDGED, Weights
 from nightgrid.archive.payloads.published import Published
 from nightgrid.archive.results.gold.rank_accuracy import bins
 from nightgrid.archive.words.binding import bind_game
-from nightgrid.solvers.algebra import Ask
+from nightgrid.solvers.algebra import Ask, Budget
 from nightgrid.solvers.reasons import BudgetSpentError
+from nightgrid.solvers.strands.puzzle import Puzzle
+from nightgrid.solvers.strands.ranking.board import RankedBoard
+from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
+from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 
+NEVER = -100.0
+"""The weight of words that are not to be used."""
 DRAWS = 5000
 """Bootstrap draws."""
 PLACES = (1, 5, 10, LISTED)
@@ -60,17 +70,21 @@ def main() -> None:
     )
     parser.add_argument("--name", default=JUDGED)
     parser.add_argument("--boards", type=int, help="only the first boards of these")
+    parser.add_argument("--without", action="store_true", help="remove one signal at a time")
     add_write(parser)
     options = parser.parse_args()
     vocabulary, weights = ranking_vocabulary(), judged_weights(options.name)
     take_one_thread()
-    rankers = {
-        "everything": Ranker(weights, vocabulary, open_meanings(vocabulary)),
-        "without the extra `rank` (`-alone`)": Ranker(weights, vocabulary, None),
-    }
+    meanings = open_meanings(vocabulary)
+    rankers = {"everything": Ranker(weights, vocabulary, meanings)}
+    if options.without:
+        rankers |= rankers_without(weights, vocabulary, meanings)
+    else:
+        rankers["without the extra `rank` (`-alone`)"] = Ranker(weights, vocabulary, None)
     boards = [published_in(path) for path in dates()[1][: options.boards]]
     found = {name: [ranked(ranker, board) for board in boards] for name, ranker in rankers.items()}
-    found["frequency alone: the default score of `best(k)`"] = list(map(by_frequency, boards))
+    if not options.without:
+        found["frequency alone: the default score of `best(k)`"] = list(map(by_frequency, boards))
     section = section_of(found, command_line("strands_rank"))
     at = weights.provenance
     section.say(
@@ -78,6 +92,32 @@ def main() -> None:
         "nothing was fitted on these boards."
     )
     finish(section, to_results=options.write)
+
+
+class Unwidened(Ranker):
+    """A ranker that searches no strips where the first cover is doubtful."""
+
+    def ranked(
+        self, puzzle: Puzzle, clue: str | None = None, k: int = LISTED,
+        budget: Budget | None = None,
+    ) -> tuple[RankedBoard, tuple[RankedCover, ...]]:  # fmt: skip
+        """Rank the covers of a board as it is first searched."""
+        board = self.board(puzzle, clue, budget)
+        return board, self.rank_pieces(board, clue, k, budget)
+
+
+def rankers_without(
+    weights: Weights, vocabulary: Vocabulary, meanings: Meanings
+) -> dict[str, Ranker]:
+    """Make rankers that lack one signal each."""
+    terms = {**weights.search.weights(), "spelling": NEVER, "spangram_spelling": NEVER}
+    listed = replace(weights, search=WeighedTerms("without", terms))
+    unread = replace(weights, theme=np.array([1.0, *np.zeros(len(weights.theme) - 1)]))
+    return {
+        "without words of lists for spelling": Ranker(listed, vocabulary, meanings),
+        "without strips on doubtful boards": Unwidened(weights, vocabulary, meanings),
+        "without the language model": Ranker(unread, vocabulary, meanings),
+    }
 
 
 def published_in(file: Path) -> Published:

@@ -1,7 +1,7 @@
 """Fit the weights by which covers of Strands are ranked, and write them with their provenance.
 
-python -m benchmarks.strands_fit --name meant-11
-python -m benchmarks.strands_fit --name meant-12 --all-boards
+python -m benchmarks.strands_fit --name meant-13
+python -m benchmarks.strands_fit --name meant-14 --all-boards
 
 Boards are divided by date (benchmarks.strands_fit.data). The first command never opens the last
 150, so that they can judge its weights. With --all-boards the weights are fitted on these, too:

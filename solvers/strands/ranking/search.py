@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy.typing as npt
 
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.kernel.compiling import I64
+from nightgrid.solvers.stop import stopped_after
 from nightgrid.solvers.strands.listing import ZONE_CELLS_MAX, ZONE_WORDS_MAX, best_first
 from nightgrid.solvers.strands.pieces.pieces import Found
 from nightgrid.solvers.strands.puzzle import Puzzle
@@ -62,6 +65,16 @@ class RoleEngine(ZoneEngine):
         if kind >= 0:
             return int(self.found.compounds.score[kind])
         return int(self._spangram[-1 - kind])
+
+
+@contextmanager
+def timed(budget: Budget) -> Iterator[Budget]:
+    """Yield a budget whose seconds are those of all searches and steps in the block together.
+
+    Its stop is set when they are over, or when the budget's own stop is.
+    """
+    with stopped_after(budget.seconds, budget.stop) as stop:
+        yield replace(budget, stop=stop)
 
 
 def can_rank(puzzle: Puzzle) -> bool:

@@ -1,8 +1,8 @@
 """The vocabulary of ranking: wider than the default one, with the kind of each word.
 
 Boards also use words that the default list lacks: words that only a list for spelling knows
-(CEDILLA), stems of inflected words (GOBSMACK), and two words in one (SITUP). Scores of covers
-charge for each kind (nightgrid.solvers.strands.ranking.terms).
+(CEDILLA, COCKLESHELLS), stems of inflected words (GOBSMACK), and two words in one (SITUP). Scores
+of covers charge for each kind (nightgrid.solvers.strands.ranking.terms).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nightgrid.solvers.kernel.compiling import I32
+from nightgrid.solvers.lexicon.accepted import hunspell_forms
 from nightgrid.solvers.lexicon.compile import compile_lexicon
 from nightgrid.solvers.lexicon.english import english_phrases, english_words, spelling_words
 from nightgrid.solvers.lexicon.lexicon import Lexicon
@@ -33,7 +34,7 @@ class Kind(IntEnum):
     WORD = 0
     """The default vocabulary."""
     SPELLING = 1
-    """A list for spelling."""
+    """A list for spelling: symspellpy's, or hunspell's without names and abbreviations."""
     STEM = 2
     """The stem of an inflected word whose base form is in no list."""
     PAIR = 3
@@ -60,11 +61,12 @@ class Vocabulary:
 
 
 def english_vocabulary() -> Vocabulary:
-    """Read the vocabulary from wordfreq and symspellpy: about 2 s."""
+    """Read the vocabulary from wordfreq, symspellpy and spylls: about 3 s."""
     words: dict[str, int] = {}
     for word, centizipf in english_words():
         words[word] = max(centizipf, words.get(word, 0))
-    listed = {word for word in spelling_words() if word.isascii() and word.isalpha()}
+    lower = (form.upper() for form in hunspell_forms() if form.islower())
+    listed = {word for word in (*spelling_words(), *lower) if word.isascii() and word.isalpha()}
     return vocabulary_of(words, listed, list(english_phrases()))
 
 

@@ -597,7 +597,7 @@ def meant(state: str, **more: Any) -> dict[str, Any]:
 def test_ranked_covers_of_strands_show_the_evidence_for_each_word(opened: Opened) -> None:
     page = opened("/?board=strands/2026-01-01/daily")
     answer = EXAMPLES["get_solve"]["answer"]
-    done = meant("done", answer=answer | {"count": "100", "solver_version": "meant-12-alone"})
+    done = meant("done", answer=answer | {"count": "100", "solver_version": "meant-14-alone"})
     cover = {
         "components": ["HOTDOG", "OG"],
         "theme_words": [{"word": "CATS"}, {"word": "SCAT"}],
@@ -619,7 +619,7 @@ def test_ranked_covers_of_strands_show_the_evidence_for_each_word(opened: Opened
     assert asked[-1]["ask"] == "meant"
     ranked.locator("summary").first.click()
     expect(ranked.get_by_text("zipf +6.7, diagonal \N{MINUS SIGN}0.3")).to_be_visible()
-    expect(ranked.get_by_text("100 covers ranked by meant-12-alone")).to_be_visible()
+    expect(ranked.get_by_text("100 covers ranked by meant-14-alone")).to_be_visible()
     expect(ranked.get_by_text("the models are not installed")).to_be_visible()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +15,10 @@ from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RankedBoard
-from nightgrid.solvers.strands.ranking.budgets import timed
+from nightgrid.solvers.strands.ranking.search import timed
 from nightgrid.solvers.strands.ranking.vocabulary import Vocabulary
 
 Flags = npt.NDArray[np.bool_]
-NOTHING_HEARD = Known(answers={}, cells={}, hints=())
 
 
 def open_play(
@@ -31,25 +30,20 @@ def open_play(
     """
     budget = budget or Budget()
     with timed(budget) as own:
-        board = ranker.board(puzzle, clue, own)
-        covers = ranked_under(ranker, board, clue, NOTHING_HEARD, own)
+        board, covers = ranker.ranked(puzzle, clue, budget=own)
 
     def search(known: Known) -> list[Possible]:
+        told = conditioned(board, known, ranker.vocabulary)
         with timed(budget) as own:
-            return ranked_under(ranker, board, clue, known, own)
+            return possible(told, ranker.rank_pieces(told, clue, budget=own))
 
-    return Play(covers, search)
+    def possible(told: RankedBoard, covers: Iterable[RankedCover]) -> list[Possible]:
+        return [
+            possible_of(told, one, ranker.vocabulary, role_chances(ranker, told, one))
+            for one in covers
+        ]
 
-
-def ranked_under(
-    ranker: Ranker, board: RankedBoard, clue: str | None, known: Known, budget: Budget | None = None
-) -> list[Possible]:
-    """Rank the covers of a board that agree with the answers so far."""
-    told = board if known == NOTHING_HEARD else conditioned(board, known, ranker.vocabulary)
-    ranked = ranker.rank_pieces(told, clue, budget=budget)
-    return [
-        possible_of(told, one, ranker.vocabulary, role_chances(ranker, told, one)) for one in ranked
-    ]
+    return Play(possible(board, covers), search)
 
 
 def possible_of(

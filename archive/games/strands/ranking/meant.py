@@ -34,9 +34,8 @@ from nightgrid.solvers.strands.game import StrandsGame
 from nightgrid.solvers.strands.pieces.pieces import TooManyPiecesError
 from nightgrid.solvers.strands.puzzle import Puzzle
 from nightgrid.solvers.strands.ranking.board import RULES
-from nightgrid.solvers.strands.ranking.budgets import timed
 from nightgrid.solvers.strands.ranking.covers import cover_of
-from nightgrid.solvers.strands.ranking.search import NOT_RANKED, can_rank
+from nightgrid.solvers.strands.ranking.search import NOT_RANKED, can_rank, timed
 from nightgrid.solvers.strands.rules import Rules
 from nightgrid.solvers.strands.solution import cover_to_json
 from nightgrid.solvers.strands.states.engine import reason_of
@@ -196,9 +195,8 @@ def _ranked(
     """Rank the covers of a board, and return the likeliest as JSON values."""
     from nightgrid.archive.games.strands.ranking.ranker import go_on
 
-    board = ranker.board(puzzle, clue, budget)
     # Confidences are shares of all compared covers, however many are requested.
-    covers = ranker.rank_pieces(board, clue, budget=budget)
+    board, covers = ranker.ranked(puzzle, clue, budget=budget)
     found = []
     for cover in covers[: ask.limit]:
         go_on(budget)

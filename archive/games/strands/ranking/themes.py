@@ -17,9 +17,9 @@ from nightgrid.archive.games.strands.ranking.meaning import Meanings
 
 F64 = npt.NDArray[np.float64]
 
-READ = 8
+READ = 12
 """Most covers that are read, the likeliest so far."""
-NATS_BEHIND = 8.0
+NATS_BEHIND = 6.0
 """Covers further behind the likeliest are not read."""
 SO_FAR = "so_far"
 """Name of the weight of a cover's score so far."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import nightgrid.solvers.lexicon
+from nightgrid.archive.games.strands.ranking.weights import VOCABULARY_PACKAGES
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.kernel.cache_folder import cache_base, kept_arrays
 from nightgrid.solvers.lexicon.compile import digest_of, sealed
@@ -26,7 +27,7 @@ def ranking_vocabulary() -> Vocabulary:
     """Open the vocabulary, which takes some seconds to build the first time on a machine."""
     version = importlib.metadata.version
     code = b"".join(path.read_bytes() for path in _sources())
-    source = digest("ranking", "2", version("wordfreq"), version("symspellpy"), digest_of(code))
+    source = digest("ranking", "3", *map(version, VOCABULARY_PACKAGES), digest_of(code))
     arrays = kept_arrays(cache_base() / "vocabularies" / source, _arrays)
     own = {field.name: arrays.pop(field.name) for field in fields(Vocabulary)[1:]}
     return Vocabulary(lexicon=sealed(str(arrays.pop(_ID)[0]), arrays), **own)

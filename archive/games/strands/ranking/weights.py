@@ -21,12 +21,12 @@ from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.strands.ranking.weighed_terms import WeighedTerms
 
 FOLDER = Path(__file__).parent / "fitted"
-NAME = "meant-12"
+NAME = "meant-14"
 """The default weights. A refit gets a new name, and so does a change of the ranked features: stored
 ranks state their weights. They are fitted on all available boards. Those of JUDGED are fitted in
 the same way without the last boards, which judge both."""
-JUDGED = "meant-11"
-VOCABULARY_PACKAGES = ("wordfreq", "symspellpy")
+JUDGED = "meant-13"
+VOCABULARY_PACKAGES = ("wordfreq", "symspellpy", "spylls")
 """Packages whose lists make up the vocabulary."""
 OTHER_VOCABULARY = "+"
 """Separates the name of a ranker from package versions that its weights were not fitted with."""

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from nightgrid.solvers.strands.ranking.vocabulary import Kind, Vocabulary, vocabulary_of
+import pytest
+
+from nightgrid.solvers.strands.ranking.vocabulary import (
+    Kind,
+    Vocabulary,
+    english_vocabulary,
+    vocabulary_of,
+)
 
 VOCABULARY = vocabulary_of(
     {"SIT": 500, "UP": 600, "SITS": 300, "GOBSMACKED": 250, "CLIP": 400, "ON": 700, "SITUPON": 10},
@@ -44,3 +51,11 @@ def test_an_inflection_is_one_only_of_a_word():
     inflections = {w: int(VOCABULARY.inflection[lexicon.find(w)]) for w in ("SITS", "GOBSMACKED")}
     assert inflections == {"SITS": 3, "GOBSMACKED": 0}
     assert VOCABULARY.listed[lexicon.find("CEDILLA")]
+
+
+@pytest.mark.slow
+def test_words_that_only_hunspell_has_are_in_the_vocabulary():
+    """Given rare words, Then they are there, as ones of a list for spelling."""
+    english = english_vocabulary()
+    rare = [english.lexicon.find(word) for word in ("SCHNOZZLE", "COCKLESHELLS")]
+    assert [Kind(english.kind[word]) for word in rare] == [Kind.SPELLING] * 2

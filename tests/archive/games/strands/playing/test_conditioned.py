@@ -27,7 +27,7 @@ from nightgrid.archive.games.strands.ranking.weights import fitted_weights
 from nightgrid.solvers.algebra import Budget
 from nightgrid.solvers.reasons import BudgetSpentError
 from nightgrid.solvers.strands.paths import spell
-from nightgrid.solvers.strands.ranking.budgets import timed
+from nightgrid.solvers.strands.ranking.search import timed
 from nightgrid.solvers.strands.ranking.vocabulary import vocabulary_of
 from tests.drawn import drawn
 from tests.solvers.strands.boards import board
@@ -130,7 +130,11 @@ def test_a_cover_of_a_board_is_found_by_playing(meant: Possible):
 def test_a_cover_beyond_the_list_is_found_by_searching_again(monkeypatch: pytest.MonkeyPatch):
     """Given a list of one cover, Then the others come from searches under what was heard."""
     whole = Ranker.rank_pieces
-    monkeypatch.setattr(Ranker, "rank_pieces", lambda self, *a, **k: whole(self, *a, **k, k=1))
+    monkeypatch.setattr(
+        Ranker, "rank_pieces", lambda self, board, clue, _=1, budget=None: whole(
+            self, board, clue, 1, budget
+        )
+    )  # fmt: skip
     for meant in SOME:
         truth: dict[str, Answer] = dict.fromkeys(sorted(meant.theme_words), "theme word")
         truth[meant.spangram] = "spangram"

@@ -148,6 +148,24 @@ def test_a_spangram_that_no_list_has_is_in_the_list(
         check_cover(PUZZLE, RULES, cover_of(pieces, one.scored, few))
 
 
+def test_a_board_whose_first_cover_is_doubtful_has_strips(
+    weights: Weights, vocabulary: Vocabulary, meanings: Meanings, monkeypatch: pytest.MonkeyPatch
+):
+    """Given a full list, When its first cover is improbable, Then strips are searched as well."""
+    plain = Ranker(weights, vocabulary, meanings)
+    listed = len(plain.listed(plain.told(ranked_board(PUZZLE, vocabulary), "cat, dog")))
+    monkeypatch.setattr(ranker_module, "LISTED", listed)
+    tiers = []
+    for doubtful in (-1000.0, 1000.0):
+        monkeypatch.setattr(ranker_module, "DOUBTFUL", doubtful)
+        board, covers = Ranker(weights, vocabulary, meanings).ranked(PUZZLE, "cat, dog")
+        assert covers
+        tiers.append(board.tier)
+    assert tiers == [0, WITH_STRIPS]
+    board, _ = Ranker(weights, vocabulary, None).ranked(PUZZLE, "cat, dog")
+    assert board.tier == 0
+
+
 def test_ranks_of_another_vocabulary_have_another_name(
     weights: Weights, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 ):
@@ -155,7 +173,7 @@ def test_ranks_of_another_vocabulary_have_another_name(
     assert Ranker(weights, vocabulary, None).name == f"{NAME}{ALONE_SUFFIX}"
     until = plugged.fitted_until(plugged.ranker_here())
     monkeypatch.setattr("importlib.metadata.version", lambda package: f"9.{len(package)}")
-    name = f"{NAME}+wordfreq-9.8+symspellpy-9.10"
+    name = f"{NAME}+wordfreq-9.8+symspellpy-9.10+spylls-9.6"
     assert Ranker(weights, vocabulary, None).name == f"{name}{ALONE_SUFFIX}"
     assert plugged.ranker_here().removesuffix(ALONE_SUFFIX) == name
     assert plugged.fitted_until(f"{name}{ALONE_SUFFIX}") == until is not None
