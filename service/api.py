@@ -67,7 +67,7 @@ def read(
     """
     from nightgrid.archive.payloads.bounded_files import unpacked
     from nightgrid.archive.payloads.published import Fault
-    from nightgrid.archive.sources.layouts import items_in, read_item
+    from nightgrid.archive.sources.payloads_in_file import items_in, read_item
 
     data, name = _bytes_of(payload)
     parts = (read_item(part, name, game) for part in items_in(unpacked(data, name), name))

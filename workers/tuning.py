@@ -1,4 +1,4 @@
-"""Constants of the pipeline that no operator sets: sizes of parts and files, retries, timeouts.
+"""Constants of the pipeline that no operator sets: sizes of parts and files, timeouts.
 
 They are in one place because they depend on each other, and in an object because tests and the
 fault suite replace some of them. Times in seconds, sizes in bytes.

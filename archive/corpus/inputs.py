@@ -19,8 +19,8 @@ from nightgrid.archive.games import archive_plug, archived_games
 from nightgrid.archive.games.generator_spec import EXAMPLE, is_generator_spec, read_generator_spec
 from nightgrid.archive.lake.location import expanded
 from nightgrid.archive.payloads.bounded_files import read_file
-from nightgrid.archive.sources.archive_files import PAYLOAD_SUFFIXES, archive_in
-from nightgrid.archive.sources.layouts import game_found_in, items_in
+from nightgrid.archive.sources.folder_layouts import PAYLOAD_SUFFIXES, archive_in
+from nightgrid.archive.sources.payloads_in_file import game_found_in, items_in
 from nightgrid.solvers.canonical import digest
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME

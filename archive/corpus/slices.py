@@ -39,8 +39,8 @@ from nightgrid.archive.payloads.bounded_files import read_file
 from nightgrid.archive.payloads.envelopes import fault_of
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
-from nightgrid.archive.sources.archive_files import ArchiveFile, archive_file
-from nightgrid.archive.sources.layouts import game_found_in, items_in, read_item
+from nightgrid.archive.sources.folder_layouts import ArchiveFile, archive_file
+from nightgrid.archive.sources.payloads_in_file import game_found_in, items_in, read_item
 from nightgrid.archive.words.binding import open_game
 from nightgrid.archive.words.dictionaries import (
     MissingDictionaryError,

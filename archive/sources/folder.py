@@ -14,8 +14,8 @@ from nightgrid.archive.lake.location import expanded
 from nightgrid.archive.payloads.bounded_files import read_file
 from nightgrid.archive.payloads.envelopes import date_told
 from nightgrid.archive.sources import MAX_BODY_BYTES, Answer, AnswerKind, Validators, failed
-from nightgrid.archive.sources.archive_files import ArchiveFile, archive_in
-from nightgrid.archive.sources.layouts import Item, items_in
+from nightgrid.archive.sources.folder_layouts import ArchiveFile, archive_in
+from nightgrid.archive.sources.payloads_in_file import Item, items_in
 from nightgrid.solvers.errors import PermanentError
 
 SETTLED_S = 10.0
@@ -28,7 +28,7 @@ _Day = tuple[ArchiveFile, str | None]
 
 
 class FolderSource:
-    """The payloads of one game in a folder or a file (nightgrid.archive.sources.layouts).
+    """The payloads of one game in a folder (folder_layouts) or a file (payloads_in_file).
 
     A file named after a date is read when that date is fetched, all others when the archive is
     listed. If a date occurs twice, the file named after it wins, else the first file; within a

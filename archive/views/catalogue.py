@@ -24,8 +24,8 @@ from nightgrid.archive.lake.schemas import (
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.lookup.listing import QUARANTINE_ROWS
 from nightgrid.archive.results.contradictions import ANSWER_COLUMNS
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH, RUNTIMES_PATH
 from nightgrid.archive.results.gold.rank_accuracy import PATH as ACCURACY_PATH
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH, RANKS_PATH, RUNTIMES_PATH
 from nightgrid.archive.views.rows import (
     CORPORA_ROWS,
     Rows,

@@ -15,8 +15,8 @@ from pydantic import BeforeValidator, ConfigDict, PlainSerializer
 from nightgrid.archive.games import claimed_game
 from nightgrid.archive.ingest.fetch import REFRESH_DAYS
 from nightgrid.archive.payloads.bounded_files import read_file
-from nightgrid.archive.sources.archive_files import archive_in
-from nightgrid.archive.sources.layouts import items_in
+from nightgrid.archive.sources.folder_layouts import archive_in
+from nightgrid.archive.sources.payloads_in_file import items_in
 from nightgrid.flows.runs import RunSettings
 from nightgrid.solvers.algebra import MEANT, Ask
 from nightgrid.solvers.errors import PermanentError

@@ -28,7 +28,7 @@ from nightgrid.archive.results.contradictions import (
     is_compared,
     note_compared,
 )
-from nightgrid.archive.results.gold import gold
+from nightgrid.archive.results.gold import rebuild
 from nightgrid.archive.results.gold.rank_accuracy import write_accuracy
 from nightgrid.archive.sources import open_source
 from nightgrid.archive.state import NIGHT_REPORT, read_state, write_state
@@ -244,19 +244,19 @@ def _known_poison(
 def aggregate(night: NightSettings, game: NightGame, report: GameReport) -> GameReport:
     """Rewrite the tables for people; report where every table is."""
     lake = night.lake
-    made_anew = gold.write_gold(lake, bound_game(night, game), game.asks)
+    is_rebuilt = rebuild.write_gold(lake, bound_game(night, game), game.asks)
     places = {
         **({"rankings": write_accuracy(lake)} if MEANT in game.asks else {}),
-        "counts by date": gold.COUNTS_PATH,
-        "runtimes": gold.RUNTIMES_PATH,
-        **({"ranks": gold.RANKS_PATH} if archive_plug(game.game).ranked else {}),
+        "counts by date": rebuild.COUNTS_PATH,
+        "runtimes": rebuild.RUNTIMES_PATH,
+        **({"ranks": rebuild.RANKS_PATH} if archive_plug(game.game).ranked else {}),
         "results": "results",
         **({"dictionaries": "dictionaries"} if game_plug(game.game).own_words else {}),
         "editions": editions_path(game.game),
         "quarantine": quarantine_path(game.game),
     }
     paths = {name: lake.location(path) for name, path in places.items() if lake.exists(path)}
-    return replace(report, paths=paths, made_anew=made_anew)
+    return replace(report, paths=paths, made_anew=is_rebuilt)
 
 
 def file_report(night: NightSettings, game: NightGame, report: GameReport) -> None:

@@ -108,7 +108,7 @@ def demo(
 def counts_by_date(lake: Lake, game: str) -> list[dict[str, Any]]:
     """Read the counts by date, as JSON values."""
     from nightgrid.archive.lake.schemas import COUNTS_BY_DATE
-    from nightgrid.archive.results.gold.gold import COUNTS_PATH
+    from nightgrid.archive.results.gold.rebuild import COUNTS_PATH
 
     rows = lake.read_table(COUNTS_PATH, COUNTS_BY_DATE).to_pylist()
     return [plain_row(row) for row in rows if row["game"] == game]

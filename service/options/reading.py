@@ -12,12 +12,12 @@ from nightgrid.archive.lookup.reference import DateReference, looks_like_referen
 from nightgrid.archive.payloads.bounded_files import FILE_BYTES_MAX, unpacked
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.strict_json import shown
-from nightgrid.archive.sources.archive_files import (
+from nightgrid.archive.sources.folder_layouts import (
     ArchiveFile,
     archive_file,
     archive_in,
 )
-from nightgrid.archive.sources.layouts import NO_PUZZLE, items_in, read_item
+from nightgrid.archive.sources.payloads_in_file import NO_PUZZLE, items_in, read_item
 from nightgrid.service.options.shared_options import read_settings
 from nightgrid.service.terminal.console import note
 from nightgrid.solvers.errors import InvalidPuzzleError, PermanentError
@@ -61,7 +61,7 @@ def read_sources(
     """Read every puzzle of every file, folder or reference.
 
     No file, and the file "-", mean standard input. Files and folders are archives of any layout
-    (nightgrid.archive.sources.layouts), sorted by name. An argument that is neither and looks like
+    (nightgrid.archive.sources), sorted by name. An argument that is neither and looks like
     a reference (nightgrid.archive.lookup.reference) is looked up in a lake: `lake`, or that of the
     settings. With `game` None, the game is detected. With `levels`, only puzzles of these levels
     are returned, case-insensitively, and a payload that lacks one of them is a fault. Anything

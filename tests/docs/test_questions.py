@@ -17,7 +17,7 @@ from docs.questions import PAGE, PICTURES, QUESTIONS, answer, answers_in, charts
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RANKS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH, RANKS_PATH
 from nightgrid.service.cli.app import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, write_gold
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
 

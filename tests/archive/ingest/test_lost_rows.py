@@ -18,7 +18,7 @@ from nightgrid.archive.ingest.puzzles import puzzles_folder, read_puzzle_table
 from nightgrid.archive.lake.faults import NewerSchemaError
 from nightgrid.archive.lake.schemas import EDITIONS, SCHEMA_VERSION
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNT, Answers, counts_by_date
+from nightgrid.archive.results.gold.rebuild import COUNT, Answers, counts_by_date
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.registry import game
 

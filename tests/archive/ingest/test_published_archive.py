@@ -15,7 +15,7 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.ingest.puzzles import read_puzzle_table
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, QUARANTINE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, write_gold
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH, write_gold
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.state import state_path
 from nightgrid.solvers.pips.game import PipsGame

@@ -19,7 +19,7 @@ from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.results.files import RESULTS_FOLDER
-from nightgrid.archive.results.gold.gold import (
+from nightgrid.archive.results.gold.rebuild import (
     COUNTS_PATH,
     PENDING,
     RUNTIMES_PATH,

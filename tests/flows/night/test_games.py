@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE
-from nightgrid.archive.results.gold.gold import COUNTS_PATH
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH
 from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night.night import work_night
 from nightgrid.flows.night.report import NightFailedError, NightReport

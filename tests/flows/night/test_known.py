@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold import gold
+from nightgrid.archive.results.gold import rebuild
 from tests.flows.nights import results, run_one
 
 
@@ -56,5 +56,5 @@ def test_gold_is_made_once_by_the_night_that_has_news(source, night):
         # The results of the second night are merged with those of the first.
         settings = night(source(days))
         run_one(settings)
-    with mock.patch.object(gold, "counts_by_date", side_effect=AssertionError):
+    with mock.patch.object(rebuild, "counts_by_date", side_effect=AssertionError):
         assert not run_one(settings).failed

@@ -11,7 +11,7 @@ import pytest
 
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNTS_PATH
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH
 from nightgrid.archive.words.dictionaries import DICTIONARY_FILES
 from nightgrid.flows.night.settings import NightSettings
 from tests.archive.games.letterboxed.letter_days import WORDS, write_days

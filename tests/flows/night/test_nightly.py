@@ -13,7 +13,7 @@ import pytest
 from nightgrid.archive.games.pips.payload import read_puzzles
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNTS_PATH
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH
 from nightgrid.archive.state import NIGHT_REPORT, read_state, state_path
 from nightgrid.flows.night.report import NightFailedError
 from nightgrid.flows.runs import StoppedError

@@ -13,7 +13,7 @@ import pytest
 from nightgrid.archive.ingest.editions import editions_path
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RANKS, RESULTS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH, RANKS_PATH
 from nightgrid.archive.state import NIGHT_REPORT, read_state
 from nightgrid.flows.night import steps
 from nightgrid.flows.night.report import GameReport

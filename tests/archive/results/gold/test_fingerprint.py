@@ -15,8 +15,8 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, EDITIONS, RESULTS, RUNTIMES
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold import gold
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, RUNTIMES_PATH, write_gold
+from nightgrid.archive.results.gold import rebuild
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH, RUNTIMES_PATH, write_gold
 from nightgrid.archive.skipped_files import forget
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.archive.state import state_path
@@ -55,7 +55,7 @@ def fingerprinted(lake: Lake, now: Callable[[], dt.datetime]) -> Lake:
 
 def made(lake: Lake) -> bool:
     """Write gold; return whether it was rebuilt."""
-    with mock.patch.object(gold, "Answers", wraps=gold.Answers) as read:
+    with mock.patch.object(rebuild, "Answers", wraps=rebuild.Answers) as read:
         write_gold(lake, STRANDS)
     return bool(read.call_count)
 

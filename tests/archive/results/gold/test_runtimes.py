@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from nightgrid.archive.lake.schemas import RESULTS, RUNTIMES
-from nightgrid.archive.results.gold.gold import UNPUBLISHED, runtimes
+from nightgrid.archive.results.gold.rebuild import UNPUBLISHED, runtimes
 from nightgrid.archive.results.results import RANKED_STATUSES
 from nightgrid.solvers.algebra import Ask
 

@@ -16,7 +16,7 @@ from nightgrid.archive.ingest.fetch import fetch
 from nightgrid.archive.ingest.normalise import normalise
 from nightgrid.archive.lake.schemas import COUNTS_BY_DATE, RANKS, RESULTS, SOLUTIONS
 from nightgrid.archive.lake.storage import Lake
-from nightgrid.archive.results.gold.gold import COUNTS_PATH, RANKS_PATH, write_gold
+from nightgrid.archive.results.gold.rebuild import COUNTS_PATH, RANKS_PATH, write_gold
 from nightgrid.archive.skipped_files import forget, skipped_files
 from nightgrid.archive.sources.folder import FolderSource
 from nightgrid.solvers.algebra import Ask
@@ -150,7 +150,7 @@ def test_official_solutions_of_the_same_inputs_are_checked_once(
     write_gold(filled, STRANDS, ASKS)
     before = {path: filled.read_bytes(path) for path in filled.list("gold")}
     with monkeypatch.context() as patch:
-        patch.setattr("nightgrid.archive.results.gold.gold._rank", None)
+        patch.setattr("nightgrid.archive.results.gold.rebuild._rank", None)
         patch.setattr(type(STRANDS), "from_arrays", None)
         write_gold(filled, STRANDS, ASKS)
     assert {path: filled.read_bytes(path) for path in filled.list("gold")} == before

@@ -1,4 +1,4 @@
-"""Yield the payloads of an archive in any layout, which is detected.
+"""Yield the payloads of one file of an archive, in any layout, which is detected.
 
 A file holds one payload, or many, each cut out byte by byte: one a line, a list, an object by
 label, or either of these as the value of a key. Sources of nights, corpora, and commands that take
@@ -18,7 +18,7 @@ from nightgrid.archive.games import claimed_game, claims_key, foreign, reader
 from nightgrid.archive.payloads.published import Fault, Published, input_fault
 from nightgrid.archive.payloads.spans import Span, first_byte, spans_in
 from nightgrid.archive.payloads.strict_json import MAX_MEMBERS, shown
-from nightgrid.archive.sources.archive_files import LINES_SUFFIXES, date_named
+from nightgrid.archive.sources.folder_layouts import LINES_SUFFIXES, date_named
 from nightgrid.solvers.registry import DEFAULT_GAME, game_named
 
 PAYLOAD_BYTES_MAX = 16 * 1024**2
