@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from threading import Condition
@@ -50,10 +50,41 @@ NIGHT_GAUGES = {
 }
 
 
-def _gauge(
-    name: str, about: str, labels: Iterable[str] = (), samples: Samples | float = 0.0
-) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, about, labels=list(labels))
+GAUGES = {
+    "nightgrid_jobs": "Open on-demand jobs: `queued`, or `running`.",
+    "nightgrid_jobs_oldest_seconds": "Age of the oldest open job, waiting or running; 0 if there "
+    "is none.",
+    "nightgrid_records_damaged": "Unreadable submission files.",
+    "nightgrid_server_up": "Whether the Redis server answers. Without it the gauges of queues are "
+    "missing.",
+    "nightgrid_worker_processes": "Processes of living workers; 0 for a queue without any.",
+    "nightgrid_workers_refusing": "Workers that recently refused to work.",
+    "nightgrid_queue_messages": "Messages: `waiting`, or `taken` by a worker, dead or alive.",
+    "nightgrid_queue_oldest_seconds": "Age of the oldest waiting message; 0 if there is none.",
+    "nightgrid_chunks_waiting": "Unfinished chunks of all driven runs, queued or not.",
+    "nightgrid_lake_files": "Files of the lake by folder.",
+    "nightgrid_lake_bytes": "Their bytes.",
+    "nightgrid_results": "Rows of results in the lake; `poison` and `over_budget` need a look.",
+    "nightgrid_lake_counted_timestamp_seconds": "When files and results were counted, as Unix "
+    "time: every five minutes.",
+    **NIGHT_GAUGES,
+}
+"""What each gauge means."""
+LABELS = {
+    "nightgrid_jobs": ("game", "state"),
+    "nightgrid_worker_processes": ("queue",),
+    "nightgrid_queue_messages": ("queue", "state"),
+    "nightgrid_queue_oldest_seconds": ("queue",),
+    "nightgrid_lake_files": ("table",),
+    "nightgrid_lake_bytes": ("table",),
+    "nightgrid_results": ("game", "status"),
+    **dict.fromkeys(NIGHT_GAUGES, ("game",)),
+}
+"""The labels of gauges that have some."""
+
+
+def _gauge(name: str, samples: Samples | float) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, GAUGES[name], labels=LABELS.get(name, ()))
     for values, value in (samples if isinstance(samples, Mapping) else {(): samples}).items():
         family.add_metric(values, float(value))
     return family
@@ -61,88 +92,40 @@ def _gauge(
 
 def job_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
     """Yield gauges of open on-demand jobs, which are in the lake."""
-    yield _gauge(
-        "nightgrid_jobs",
-        "Open on-demand jobs: `queued`, or `running`.",
-        ("game", "state"),
-        snapshot.jobs,
-    )
-    yield _gauge(
-        "nightgrid_jobs_oldest_seconds",
-        "Age of the oldest open job, waiting or running; 0 if there is none.",
-        samples=snapshot.oldest_s or 0.0,
-    )
-    yield _gauge(
-        "nightgrid_records_damaged",
-        "Unreadable submission files.",
-        samples=snapshot.damaged,
-    )
-    yield _gauge(
-        "nightgrid_server_up",
-        "Whether the Redis server answers. Without it the gauges of queues are missing.",
-        samples=snapshot.alive is not None,
-    )
+    yield _gauge("nightgrid_jobs", snapshot.jobs)
+    yield _gauge("nightgrid_jobs_oldest_seconds", snapshot.oldest_s or 0.0)
+    yield _gauge("nightgrid_records_damaged", snapshot.damaged)
+    yield _gauge("nightgrid_server_up", snapshot.alive is not None)
 
 
 def queue_gauges(snapshot: QueueSnapshot) -> Iterator[GaugeMetricFamily]:
     """Yield gauges of queues and workers, which are in Redis."""
-    queues, workers = snapshot.queues, (snapshot.alive or {}).values()
-    yield _gauge(
-        "nightgrid_worker_processes",
-        "Processes of living workers; 0 for a queue without any.",
-        ("queue",),
-        {(q,): sum(w["processes"] for w in workers if q in w["queues"]) for q in queues},
-    )
-    yield _gauge(
-        "nightgrid_workers_refusing",
-        "Workers that recently refused to work.",
-        samples=len(snapshot.refusing),
-    )
-    yield _gauge(
-        "nightgrid_queue_messages",
-        "Messages: `waiting`, or `taken` by a worker, dead or alive.",
-        ("queue", "state"),
-        {(name, "waiting"): queue.queued for name, queue in queues.items()}
-        | {(name, "taken"): queue.acquired for name, queue in queues.items()},
-    )
-    yield _gauge(
-        "nightgrid_queue_oldest_seconds",
-        "Age of the oldest waiting message; 0 if there is none.",
-        ("queue",),
-        {(name,): queue.oldest_s for name, queue in queues.items()},
-    )
-    batch = snapshot.batch
-    yield _gauge(
-        "nightgrid_chunks_waiting",
-        "Unfinished chunks of all driven runs, queued or not.",
-        samples={} if batch is None else batch.chunks_waiting,
-    )
+    queues, workers, batch = snapshot.queues, (snapshot.alive or {}).values(), snapshot.batch
+    processes = {(q,): sum(w["processes"] for w in workers if q in w["queues"]) for q in queues}
+    messages = {(name, "waiting"): queue.queued for name, queue in queues.items()}
+    messages |= {(name, "taken"): queue.acquired for name, queue in queues.items()}
+    oldest = {(name,): queue.oldest_s for name, queue in queues.items()}
+    yield _gauge("nightgrid_worker_processes", processes)
+    yield _gauge("nightgrid_workers_refusing", len(snapshot.refusing))
+    yield _gauge("nightgrid_queue_messages", messages)
+    yield _gauge("nightgrid_queue_oldest_seconds", oldest)
+    yield _gauge("nightgrid_chunks_waiting", {} if batch is None else batch.chunks_waiting)
 
 
 def lake_gauges(
     files: Samples, sizes: Samples, results: Samples, counted_at: float
 ) -> Iterator[GaugeMetricFamily]:
     """Yield gauges of the lake's files and results."""
-    table = ("table",)
-    yield _gauge("nightgrid_lake_files", "Files of the lake by folder.", table, files)
-    yield _gauge("nightgrid_lake_bytes", "Their bytes.", table, sizes)
-    yield _gauge(
-        "nightgrid_results",
-        "Rows of results in the lake; `poison` and `over_budget` need a look.",
-        ("game", "status"),
-        results,
-    )
-    yield _gauge(
-        "nightgrid_lake_counted_timestamp_seconds",
-        "When files and results were counted, as Unix time: every five minutes.",
-        samples=counted_at,
-    )
+    yield _gauge("nightgrid_lake_files", files)
+    yield _gauge("nightgrid_lake_bytes", sizes)
+    yield _gauge("nightgrid_results", results)
+    yield _gauge("nightgrid_lake_counted_timestamp_seconds", counted_at)
 
 
 def night_gauges(values: Mapping[str, Samples]) -> Iterator[GaugeMetricFamily]:
     """Yield gauges of the last nights, given their values by name and game."""
-    for name, about in NIGHT_GAUGES.items():
-        yield _gauge(name, about, ("game",), values.get(name, {}))
+    for name in NIGHT_GAUGES:
+        yield _gauge(name, values.get(name, {}))
 
 
 class Gauges(Collector):

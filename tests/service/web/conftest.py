@@ -114,9 +114,8 @@ def running_browser() -> Iterator[Browser]:
     program = chromium()
     with sync_playwright() as playwright:
         # It is shown nothing but the page, and refuses to run as root with a sandbox.
-        found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield found
-        found.close()
+        with playwright.chromium.launch(executable_path=program, args=["--no-sandbox"]) as found:
+            yield found
 
 
 @pytest.fixture

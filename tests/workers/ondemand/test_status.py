@@ -14,8 +14,6 @@ RUN_ID = "a" * 32
 
 
 class Ref(NamedTuple):
-    """A chunk of a run."""
-
     segment: int
     chunk: int
     result_path: tuple[int, int]
