@@ -112,10 +112,10 @@ def browser() -> Browser:
 def running_browser() -> Iterator[Browser]:
     """Run Chromium."""
     program = chromium()
-    with sync_playwright() as playwright:
-        # It is shown nothing but the page, and refuses to run as root with a sandbox.
-        with playwright.chromium.launch(executable_path=program, args=["--no-sandbox"]) as found:
-            yield found
+    # It is shown nothing but the page, and refuses to run as root with a sandbox.
+    how = {"executable_path": program, "args": ["--no-sandbox"]}
+    with sync_playwright() as playwright, playwright.chromium.launch(**how) as found:
+        yield found
 
 
 @pytest.fixture
