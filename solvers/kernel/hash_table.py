@@ -7,7 +7,7 @@ keys. Collisions go to the next slot (linear probing), and at most half of the s
 taken: see `is_crowded`.
 
 Every function is inlined, as fast as a hand-written table. A caller with its own form of keys
-writes the loop of `find_row` with its own comparison:
+writes this loop with its own comparison:
 
     mixed = mix(...)
     slot = first_slot(mixed, bits)
@@ -152,20 +152,3 @@ def is_same_row(width: tuple[int, ...], rows: U64, row: Int, keys: U64, at: Int)
         if rows[row, i] != keys[at, i]:
             return False
     return True
-
-
-@inlined_kernel
-def find_row(
-    width: tuple[int, ...], rows: U64, index: Index, bits: Int, mixed: np.uint64, keys: U64, at: Int
-) -> tuple[Int, Int]:
-    """Look up a key with hash `mixed` among rows, which are numbered like their keys.
-
-    Returns its slot and row, or the free slot for it and -1.
-    """
-    slot = first_slot(mixed, bits)
-    while True:
-        slot, row = seek(index, bits, mixed, slot)
-        if row < 0 or is_same_row(width, rows, row, keys, at):
-            break
-        slot = next_slot(slot, bits)
-    return slot, row

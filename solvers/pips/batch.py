@@ -65,14 +65,14 @@ def _count_rows(work: Work, rows: Rows, node_limit: Int, budget_ns: Int, into: C
         into.counts[row, 0] = no_count
         into.counts[row, 1] = no_count
         if code == spaces.READY:
-            counted = count_board(space, table, children, Limits(node_limit, deadline_ns))
-            carried = counted.carried
-            code = counted.code + SOLVING
+            limits = Limits(node_limit, deadline_ns)
+            ended, hi, lo, carried = count_board(space, table, children, limits)
+            code = ended + SOLVING
             into.costs[row, STATES] = carried.states + 1
             into.costs[row, NODES] = carried.nodes
             into.costs[row, TABLE_BYTES] = carried.peak * row_bytes + (4 << carried.bits)
-            into.counts[row, 0] = counted.hi
-            into.counts[row, 1] = counted.lo
+            into.counts[row, 0] = hi
+            into.counts[row, 1] = lo
         into.costs[row, CODE] = code
         into.costs[row, KERNEL_NS] = monotonic_ns(space.board.clock) - begun
 

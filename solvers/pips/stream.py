@@ -18,10 +18,9 @@ from nightgrid.solvers.pips.layers.endings import SOLVING, ending, is_refusal
 from nightgrid.solvers.pips.layers.scratch import (
     NARROW,
     NODE_BYTES,
+    SMALL_NODES,
     WIDE,
     SearchScratch,
-    borrow,
-    give_back,
     heed,
 )
 from nightgrid.solvers.pips.layers.search import Found, Walk
@@ -70,16 +69,14 @@ class PipsStream(SolutionStream[Solution]):
         # A key of two words and a small forest, or more if the board needs it.
         columns = kernel_columns(to_arrays([self._puzzle]))
         dominoes = len(self._puzzle.dominoes)
-        scratch = borrow(dominoes)
+        types = min(len(set(self._puzzle.dominoes)), MOST_TYPES)
+        width, nodes = NARROW, SMALL_NODES
+        budget_ns = int(self._budget.seconds * 1e9)
         while True:
+            scratch = SearchScratch.allocate(width, dominoes, types, nodes)
             heed(scratch.work, self._budget)
-            code = int(
-                searches.begin(
-                    scratch.work, columns, 0, self._part, self._walk(scratch),
-                    int(self._budget.seconds * 1e9),
-                )
-            )  # fmt: skip
-            width, nodes = scratch.work.width, scratch.nodes
+            walk = self._walk(scratch)
+            code = int(searches.begin(scratch.work, columns, 0, self._part, walk, budget_ns))
             if code == KEY_TOO_LONG and width is NARROW:
                 width = WIDE
             elif code == FOREST_TOO_LARGE and 8 * nodes * NODE_BYTES <= self._budget.table_bytes:
@@ -87,9 +84,6 @@ class PipsStream(SolutionStream[Solution]):
             else:
                 return code, scratch
             self._spent_ns += int(self._run[searches.KERNEL_NS])
-            give_back(scratch)
-            types = min(len(set(self._puzzle.dominoes)), MOST_TYPES)
-            scratch = SearchScratch.allocate(width, dominoes, types, nodes)
 
     def _walk(self, scratch: SearchScratch) -> Walk:
         return Walk(stack=scratch.stack, path=scratch.path, run=self._run)
@@ -103,15 +97,12 @@ class PipsStream(SolutionStream[Solution]):
             return general_order(self._puzzle)
         code, scratch = self._prepare()
         if is_refusal(code):
-            give_back(scratch)
             return general_order(self._puzzle)
         if code not in (READY, UNTILEABLE):
             why = ending(code)[1]
             raise PermanentError("" if why is None else why.sentence)
         cells = self._puzzle.cells
-        order = [cells[i] for i in scratch.work.boards[0]["order"][: len(cells)].tolist()]
-        give_back(scratch)
-        return order
+        return [cells[i] for i in scratch.work.boards[0]["order"][: len(cells)].tolist()]
 
     def found(self) -> Iterator[Solution]:
         """Search for one solution after the other. Raises BudgetSpentError.
@@ -133,15 +124,12 @@ class PipsStream(SolutionStream[Solution]):
             yield from self._search_generally()
             return
         code, scratch = self._prepare()
-        try:
-            if code == READY:
-                yield from self._search(scratch)
-            elif is_refusal(code):
-                yield from self._search_generally()
-            else:
-                self._end(code)
-        finally:
-            give_back(scratch)
+        if code == READY:
+            yield from self._search(scratch)
+        elif is_refusal(code):
+            yield from self._search_generally()
+        else:
+            self._end(code)
 
     def _end(self, code: int) -> None:
         self.status, why = ending(code)

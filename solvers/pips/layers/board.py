@@ -87,6 +87,8 @@ class Board:
     later_count: ByPosition
     region: ByPosition
     """-1 if the cell is unconstrained."""
+    slot: ByPosition
+    """Scratch: the entry of `rest` that counts the cell."""
     tile: ByPosition
     """In a part: the position that shares a tile with this one, else -1."""
     fixed: ByPosition
@@ -150,8 +152,6 @@ class Board:
 
     low: ByRest
     """Scratch: sum of the r smallest of the spare halves, by r."""
-    sweep_weight: Annotated[F64, np.float64, (8,)]
-    """Scratch: estimates of the candidates for the cell order."""
     used: Annotated[I64, np.int64, (4,)]
     """Scratch: bits in use of each word of a key."""
     clock: Annotated[I64, np.int64, (CLOCK_WORDS,)]

@@ -55,15 +55,6 @@ class Carried(NamedTuple):
     """The layer reached."""
 
 
-class Counted(NamedTuple):
-    """A count and its cost."""
-
-    code: Int
-    hi: np.uint64
-    lo: np.uint64
-    carried: Carried
-
-
 @search_kernel
 def _settle(
     board: Board, width: tuple[int, ...], keys: U64, at: Int, hi: np.uint64, lo: np.uint64
@@ -106,8 +97,13 @@ def _follow_tilings(space: Space, keys: U64, at: Int, layer: Int, node: Int, chi
 
 
 @search_kernel
-def count_board(space: Space, table: Table, children: Children, limits: Limits) -> Counted:
-    """Count the solutions of a board whose order, tilings and layout are in place."""
+def count_board(
+    space: Space, table: Table, children: Children, limits: Limits
+) -> tuple[Int, np.uint64, np.uint64, Carried]:
+    """Count the solutions of a board whose order, tilings and layout are in place.
+
+    Returns a code, the count and its cost.
+    """
     width = len(space.width)
     layers = space.board.dominoes
     begin_with_root(space, table, children)
@@ -116,12 +112,12 @@ def count_board(space: Space, table: Table, children: Children, limits: Limits) 
     carried = count_layers(space, table, children, span, limits)
     code = carried.code
     if code != codes.DONE or carried.here == 0:
-        return Counted(code, ZERO, ZERO, carried)
+        return code, ZERO, ZERO, carried
     at = first_row(table, carried.here, layers % 2)
     hi, lo = table.rows[at, width], table.rows[at, width + 1]
     if over_limit(hi, lo):
         code = np.int64(codes.COUNT_TOO_LARGE)
-    return Counted(code, hi, lo, carried)
+    return code, hi, lo, carried
 
 
 @search_kernel

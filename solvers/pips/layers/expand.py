@@ -214,7 +214,6 @@ def expand(
     base_key = board.base_key
     p = forest.nodes[node, spaces.POSITION]
     a = board.region[p]
-    word_a, shift_a = _field(board, a)
     begin, end = forest.nodes[node, spaces.EDGE], forest.nodes[node + 1, spaces.EDGE]
     for e in range(begin, end):
         q = forest.edges[e, spaces.PARTNER]
@@ -225,11 +224,10 @@ def expand(
             _allow(board, a, started(board, keys, at, a, rest_a), rest_a, p, board.next_a)
         if not pair:
             _allow(board, b, started(board, keys, at, b, rest_b), rest_b, q, board.next_b)
-        word_b, shift_b = _field(board, b)
         for i in range(width):
             base_key[i] = keys[at, i]
-        _clear_field(board, a)
-        _clear_field(board, b)
+        word_a, shift_a = _clear_field(board, a)
+        word_b, shift_b = _clear_field(board, b)
         child_node = forest.edges[e, spaces.CHILD] - board.layer[layer + 1]
         shift = np.uint64(board.node_shift)
         base_key[board.node_word] &= ~(np.uint64(board.node_mask) << shift)
@@ -263,15 +261,12 @@ def expand(
 
 
 @inlined_kernel
-def _field(board: Board, g: Int) -> tuple[Int, np.uint64]:
-    return (board.field_word[g], np.uint64(board.field_shift[g])) if g >= 0 else (0, ZERO)
-
-
-@inlined_kernel
-def _clear_field(board: Board, g: Int) -> None:
-    if g >= 0:
-        ones = (ONE << np.uint64(board.field_bits[g])) - ONE
-        board.base_key[board.field_word[g]] &= ~(ones << np.uint64(board.field_shift[g]))
+def _clear_field(board: Board, g: Int) -> tuple[Int, np.uint64]:
+    if g < 0:
+        return 0, ZERO
+    word, shift = board.field_word[g], np.uint64(board.field_shift[g])
+    board.base_key[word] &= ~(((ONE << np.uint64(board.field_bits[g])) - ONE) << shift)
+    return word, shift
 
 
 @inlined_kernel

@@ -12,7 +12,6 @@ import math
 
 import numpy as np
 
-from nightgrid.solvers.kernel import codes
 from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, GREATER, LESS, MOST_SUMS, SUM, Board
 from nightgrid.solvers.pips.layers.count import count_board
@@ -135,11 +134,8 @@ PROBE_ABOVE_STATES = 2.0**20
 """From this estimate on, about four times too high, sweeps are tried and not only estimated."""
 EASY_NODES = 2**13
 """Transitions within which the sweep with the lowest estimate is good enough."""
-PROBE_NODES = 2**11
-"""Transitions of a first trial,"""
-PROBE_NODES_MAX = 4 * PROBE_NODES
-"""and of the last, between two sweeps of eight."""
-NOT_TRIED = -1.0
+PROBE_NODES = 2**12
+"""Transitions of the trial of a sweep."""
 MOST_STATES = 2.0**32
 FOREVER_NS = 2**62
 
@@ -154,11 +150,6 @@ def choose_order(space: Space, table: Table, children: Children, deadline_ns: In
     board = space.board
     if judge_orders(board) > PROBE_ABOVE_STATES:
         _probe(space, table, children, deadline_ns)
-    _use_best_order(board)
-
-
-@search_kernel
-def _use_best_order(board: Board) -> None:
     for p in range(board.cells):
         board.order[p] = board.best_order[p]
     place_cells(board)
@@ -184,47 +175,29 @@ def judge_orders(board: Board) -> float:
 
 @search_kernel
 def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
-    # A board this large is worth a trial of every sweep. The ones that get furthest, then those
-    # with the fewest states, are tried on twice as many; if none starts, the estimate's sweep
-    # stays.
+    # The estimate's sweep is tried first, and stays if it is easy or if none starts. Otherwise the
+    # one that gets furthest is the best, then the one with the fewest states.
     board = space.board
-    _use_best_order(board)
-    built = build_tilings(board, space.forest, deadline_ns)
-    if built == READY and lay_out(board, space.width):
-        limits = Limits(np.int64(EASY_NODES), np.int64(FOREVER_NS))
-        if count_board(space, table, children, limits).code == codes.DONE:
-            return
-    nodes: Int = np.int64(PROBE_NODES)
-    tried = SWEEPS
-    for sweep in range(SWEEPS):
-        board.sweep_weight[sweep] = 0.0
-    while tried > 1:
-        limits = Limits(nodes, np.int64(FOREVER_NS))
-        for sweep in range(SWEEPS):
-            if board.sweep_weight[sweep] < 0.0:
-                continue
+    furthest = 0.0
+    for sweep in range(-1, SWEEPS):
+        if sweep < 0:
+            for p in range(board.cells):
+                board.order[p] = board.best_order[p]
+        else:
             _sweep(board, sweep)
-            place_cells(board)
-            built = build_tilings(board, space.forest, deadline_ns)
-            if built != READY or not lay_out(board, space.width):
-                board.sweep_weight[sweep] = NOT_TRIED
-                tried -= 1
-                continue
-            carried = count_board(space, table, children, limits).carried
-            board.sweep_weight[sweep] = 1.0 + carried.layer - carried.states / MOST_STATES
-        kept = max(tried // 2, 1)
-        while tried > kept:
-            worst = -1
-            for sweep in range(SWEEPS):
-                weight = board.sweep_weight[sweep]
-                if weight > 0.0 and (worst < 0 or weight <= board.sweep_weight[worst]):
-                    worst = sweep
-            board.sweep_weight[worst] = NOT_TRIED
-            tried -= 1
-        nodes *= 2
-    for sweep in range(SWEEPS):
-        if board.sweep_weight[sweep] > 0.0:
-            _sweep(board, sweep)
+        place_cells(board)
+        built = build_tilings(board, space.forest, deadline_ns)
+        if built != READY or not lay_out(board, space.width):
+            continue
+        limits = Limits(np.int64(EASY_NODES if sweep < 0 else PROBE_NODES), np.int64(FOREVER_NS))
+        carried = count_board(space, table, children, limits)[-1]
+        if sweep < 0:
+            if carried.layer == board.dominoes:
+                return
+            continue
+        reached = 1.0 + carried.layer - carried.states / MOST_STATES
+        if reached > furthest:
+            furthest = reached
             for p in range(board.cells):
                 board.best_order[p] = board.order[p]
 
@@ -275,22 +248,17 @@ def _sweep(board: Board, sweep: Int) -> None:
             at -= 1
         board.sort_key[at] = key
         board.order[at] = i
-    _finish_regions(board)
-
-
-@search_kernel
-def _finish_regions(board: Board) -> None:
     # Move the cells of a region together, to the first of them; `position` links them.
     for g in range(board.regions):
         board.rest[g] = -1
-    for i in range(board.cells - 1, -1, -1):
+    for i in range(n - 1, -1, -1):
         cell = board.order[i]
         g = board.cell_region[cell]
         board.sort_key[i] = cell
         board.position[cell] = -1 if board.kind[g] == EMPTY else board.rest[g]
         board.rest[g] = cell
     at = 0
-    for i in range(board.cells):
+    for i in range(n):
         cell = board.sort_key[i]
         g = board.cell_region[cell]
         if board.kind[g] != EMPTY:

@@ -12,7 +12,7 @@ from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
 from nightgrid.solvers.kernel.machine import STOP_AT
 from nightgrid.solvers.pips.layers.board import BOARD, MOST_TYPES
-from nightgrid.solvers.pips.layers.order import PROBE_NODES_MAX
+from nightgrid.solvers.pips.layers.order import EASY_NODES
 from nightgrid.solvers.pips.layers.search import STACK_COLUMNS
 from nightgrid.solvers.pips.layers.space import OPENS, Children, Table, Work, allocate_forest
 
@@ -74,10 +74,8 @@ def _allocate_children(rows: int, width: tuple[int, ...]) -> Children:
 
 FIRST_TABLE_ROWS = 1 << 15
 """Initial capacity of a search for dead states."""
-PROBE_ROWS = 2 * PROBE_NODES_MAX
+PROBE_ROWS = 2 * EASY_NODES
 """Capacity of a trial of a cell order."""
-KEPT_DOMINOES = 32
-"""Largest boards that are searched in memory reused by the thread."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,24 +145,3 @@ def kept() -> Work:
     if work is None:
         work = _kept.work = allocate(NARROW, SMALL_BYTES, SMALL_NODES)
     return work
-
-
-def borrow(dominoes: int) -> SearchScratch:
-    """Take memory for a search: the thread's own if it fits and no other search uses it."""
-    scratch: SearchScratch | None = getattr(_kept, "search", None)
-    if scratch is not None and dominoes <= KEPT_DOMINOES:
-        _kept.search = None
-        return scratch
-    size = max(dominoes, KEPT_DOMINOES)
-    return SearchScratch.allocate(NARROW, size, min(size, MOST_TYPES), SMALL_NODES)
-
-
-def give_back(scratch: SearchScratch) -> None:
-    """Return memory that has not grown, for the next search of this thread."""
-    if (
-        scratch.work.width is NARROW
-        and len(scratch.dead.rows) == FIRST_TABLE_ROWS
-        and scratch.nodes == SMALL_NODES
-        and len(scratch.path) == KEPT_DOMINOES + 1
-    ):
-        _kept.search = scratch

@@ -80,12 +80,6 @@ def begin(
 
 
 @search_kernel
-def _find(width: tuple[int, ...], dead: Table, bits: Int, keys: U64, at: Int) -> tuple[Int, Int]:
-    mixed = hash_table.hash_row(width, keys, at)
-    return hash_table.find_row(width, dead.rows, dead.slots, bits, mixed, keys, at)
-
-
-@search_kernel
 def _remember_dead(width: tuple[int, ...], dead: Table, walk: Walk, keys: U64, depth: Int) -> bool:
     # False if there is no room.
     run, stack = walk.run, walk.stack
@@ -98,17 +92,14 @@ def _remember_dead(width: tuple[int, ...], dead: Table, walk: Walk, keys: U64, d
             return False
         bits += 1
         run[BITS] = bits
-        hash_table.clear(dead.slots, bits)
-        for known in range(held):
-            hash_table.enter_new(
-                dead.slots, bits, hash_table.hash_row(width, dead.rows, known), known
-            )
+        spaces.index_again(width, dead, bits, held, False)
         stamp = -1
+    mixed = hash_table.hash_row(width, keys, at)
     if stamp != held:
-        slot, _ = _find(width, dead, bits, keys, at)
+        slot, _ = spaces.find_state(width, dead, bits, mixed, keys, at, False)
     for i in range(len(width)):
         dead.rows[held, i] = keys[at, i]
-    hash_table.enter(dead.slots, slot, hash_table.hash_row(width, keys, at), held)
+    hash_table.enter(dead.slots, slot, mixed, held)
     run[DEAD] = held + 1
     return True
 
@@ -191,7 +182,8 @@ def _walk(
                 break
         slot: Int = np.int64(0)
         while child < end:
-            slot, known = _find(width, dead, run[BITS], keys, child)
+            mixed = hash_table.hash_row(width, keys, child)
+            slot, known = spaces.find_state(width, dead, run[BITS], mixed, keys, child, False)
             if known < 0:
                 states += 1
                 if depth + 1 == layers:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nightgrid.solvers.kernel.compiling import Int, inlined_kernel, search_kernel
+from nightgrid.solvers.kernel.compiling import Int, search_kernel
 from nightgrid.solvers.kernel.hash_table import clear, enter, first_slot, mix_first, next_slot, seek
-from nightgrid.solvers.kernel.machine import is_late, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE, is_late, trailing_zeros
 from nightgrid.solvers.pips.layers import space as spaces
 from nightgrid.solvers.pips.layers.board import EMPTY, EQUALS, SUM, Board
 from nightgrid.solvers.pips.layers.space import Forest
@@ -178,7 +178,10 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
     for g in range(board.regions + 2):
         board.rest[g] = 0
     for p in range(board.cells):
-        board.rest[_slot(board, p)] += 1
+        # After the regions: cells whose pips a part fixes, and those that nothing constrains.
+        loose = board.regions + (board.fixed[p] < 0)
+        board.slot[p] = board.region[p] if board.region[p] >= 0 else loose
+        board.rest[board.slot[p]] += 1
     for node in range(nodes):
         to = forest.nodes[node, spaces.LIVE]
         if to < 0:
@@ -192,12 +195,15 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
         forest.nodes[to, spaces.OPEN] = opens
         # Free cells of each region: those from the first free position on but the covered ones.
         while reached < p:
-            board.rest[_slot(board, reached)] -= 1
+            board.rest[board.slot[reached]] -= 1
             reached += 1
         while reached > p:
             reached -= 1
-            board.rest[_slot(board, reached)] += 1
-        _cover(board, p, window, -1)
+            board.rest[board.slot[reached]] += 1
+        covered = np.uint64(window)
+        while covered:
+            board.rest[board.slot[p + 1 + trailing_zeros(covered)]] -= 1
+            covered &= covered - ONE
         opens = _list_opens(board, forest, to, opens)
         if opens < 0:
             return spaces.FOREST_TOO_LARGE
@@ -213,27 +219,13 @@ def _keep_live(board: Board, forest: Forest, nodes: Int, layers: Int) -> Int:
             forest.edges[edges, spaces.REST_A] = 0 if a < 0 else board.rest[a]
             forest.edges[edges, spaces.REST_B] = 0 if b < 0 else board.rest[b]
             edges += 1
-        _cover(board, p, window, 1)
+        covered = np.uint64(window)
+        while covered:
+            board.rest[board.slot[p + 1 + trailing_zeros(covered)]] += 1
+            covered &= covered - ONE
     forest.nodes[live, spaces.EDGE] = edges
     forest.nodes[live, spaces.OPEN] = opens
     return spaces.READY
-
-
-@inlined_kernel
-def _slot(board: Board, p: Int) -> Int:
-    # The entry of `rest` that counts a cell. After the regions: cells whose pips a part fixes, and
-    # those that nothing constrains.
-    if board.region[p] >= 0:
-        return board.region[p]
-    return board.regions + (board.fixed[p] < 0)
-
-
-@search_kernel
-def _cover(board: Board, p: Int, window: Int, step: Int) -> None:
-    covered = np.uint64(window)
-    while covered:
-        board.rest[_slot(board, p + 1 + trailing_zeros(covered))] += step
-        covered &= covered - np.uint64(1)
 
 
 @search_kernel

@@ -13,11 +13,11 @@ from nightgrid.solvers.kernel.hash_table import (
     clear,
     enter,
     enter_new,
-    find_row,
     first_slot,
     hash_row,
     hash_span,
     is_crowded,
+    is_same_row,
     next_slot,
     seek,
 )
@@ -34,7 +34,12 @@ def intern_rows(width, rows, index, bits, keys, numbers):
     clear(index, bits)
     for at in range(len(keys)):
         mixed = hash_row(width, keys, at)
-        slot, row = find_row(width, rows, index, bits, mixed, keys, at)
+        slot = first_slot(mixed, bits)
+        while True:
+            slot, row = seek(index, bits, mixed, slot)
+            if row < 0 or is_same_row(width, rows, row, keys, at):
+                break
+            slot = next_slot(slot, bits)
         if row < 0:
             row = held
             for i in range(len(width)):
