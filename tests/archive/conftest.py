@@ -80,9 +80,3 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
-    # No test cuts the power; another one checks that files are synced.
-    monkeypatch.setattr("nightgrid.archive.lake.local_commit.fsync", lambda _path: None)

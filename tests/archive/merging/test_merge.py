@@ -90,11 +90,6 @@ def streamed(lake: Lake) -> Counter[str]:
     return Counter(name for table in tables for name in table.column("job_id").to_pylist())
 
 
-@pytest.fixture(autouse=True)
-def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nightgrid.archive.lake.local_commit.fsync", lambda _: None)
-
-
 @pytest.fixture(
     params=[
         "folder",
