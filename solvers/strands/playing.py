@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nightgrid.solvers.errors import IllegalMoveError
 from nightgrid.solvers.lexicon.lexicon import Lexicon
-from nightgrid.solvers.strands.paths import cells_of, spell
+from nightgrid.solvers.strands.paths import spell
 from nightgrid.solvers.strands.pieces.pieces import Found, Pieces
 from nightgrid.solvers.strands.puzzle import Cell, Puzzle
 from nightgrid.solvers.strands.solution import Cover
@@ -70,21 +70,11 @@ def pieces_with(found: Found, placed: Sequence[Placed], lexicon: Lexicon) -> Fou
     )
 
 
-def _apart(pieces: Pieces, cells: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Return which pieces have none of the cells."""
-    apart = np.ones(len(pieces), np.bool_)
-    for cell in cells:
-        near = np.flatnonzero(pieces.low <= cell)
-        bits = [cell - low for low in pieces.low[near].tolist()]
-        if pieces.wide:
-            hit = [bool(int(m) >> b & 1) for m, b in zip(pieces.cells[near], bits, strict=True)]
-            apart[near[np.array(hit, np.bool_)]] = False
-            continue
-        shift = np.array(bits, np.uint64)
-        within = shift < np.uint64(64)
-        near, shift = near[within], shift[within]
-        apart[near[(pieces.cells[near] >> shift & np.uint64(1)).astype(np.bool_)]] = False
-    return apart
+def _apart(pieces: Pieces, cells: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Return which pieces touch none of the cells."""
+    taken = sum(1 << cell for cell in cells)
+    rows = zip(pieces.low.tolist(), pieces.cells.tolist(), strict=True)
+    return np.array([not taken >> low & mask for low, mask in rows], np.bool_)
 
 
 def _piece_of(
@@ -93,13 +83,9 @@ def _piece_of(
     low = min(cells)
     mask = sum(1 << (cell - low) for cell in cells)
     for kind, pieces in (("word", found.words), ("compound", found.compounds)):
-        if mask >> 64 and not pieces.wide:
-            continue
-        same = (pieces.low == low) & (pieces.cells == (mask if pieces.wide else np.uint64(mask)))
-        for row in np.flatnonzero(same).tolist():
-            piece = (kind, row)
-            if cells_of(piece, found) == cells and spell(piece, found, lexicon) == word:
-                return piece
+        for row in np.flatnonzero(pieces.low == low).tolist():
+            if int(pieces.cells[row]) == mask and spell((kind, row), found, lexicon) == word:
+                return kind, row
     return None
 
 

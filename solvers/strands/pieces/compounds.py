@@ -103,7 +103,7 @@ class Board(NamedTuple):
     need: I64
     """int64[m, cell, sides so far]: see `_needs`."""
     gain: I64
-    """int64[m, cell, sides so far]: see `_gains`."""
+    """int64[m, cell, sides so far]: the most that 1 to m more components add to a score."""
     most: I64
     """int64[components]: the most that each adds to a score."""
     columns: int
@@ -134,14 +134,14 @@ def _followers(components: Components, near: I32) -> tuple[I64, I32]:
     return bounds.astype(np.int64), component[order].astype(np.int32)
 
 
-def _needs(components: Components, near: I32, more_max: int) -> I64:
+def _needs(components: Components, near: I32, more_max: int, costs: I64) -> I64:
     """Find the least cost of 1 to m more components after a cell that reach two sides.
 
-    int64[m, cell, sides so far]; cells that are used twice are not minded.
+    `costs`: of each component; negative ones may add more. int64[m, cell, sides so far]; cells that
+    are used twice are not excluded.
     """
-    first, last, cost, sides = (
-        components.fields[:, column].astype(np.int64)
-        for column in (col.FIRST, col.LAST, col.COST, col.SIDES)
+    first, last, sides = (
+        components.fields[:, column].astype(np.int64) for column in (col.FIRST, col.LAST, col.SIDES)
     )
     order = np.argsort(first, kind="stable")
     starts = np.flatnonzero(np.diff(first[order], prepend=-1))
@@ -149,12 +149,12 @@ def _needs(components: Components, near: I32, more_max: int) -> I64:
     need = np.full((more_max + 1, len(near), SIDES_SETS), _UNREACHED, np.int64)
     spanning = are_spanning(after)
     for m in range(1, more_max + 1):
-        rest = np.where(spanning, 0, need[m - 1, last[order, None], after])
+        rest = need[m - 1, last[order, None], after]
+        rest = np.where(spanning, np.minimum(rest, 0), rest)
         # The components on each cell; the last row is for no cell.
         begun = np.full((len(near) + 1, SIDES_SETS), _UNREACHED, np.int64)
         if len(starts):
-            costs = cost[order, None] + rest
-            begun[first[order][starts]] = np.minimum.reduceat(costs, starts)
+            begun[first[order][starts]] = np.minimum.reduceat(costs[order, None] + rest, starts)
         need[m] = np.minimum(begun[near].min(axis=1), _UNREACHED)
     return need
 
@@ -173,34 +173,6 @@ def _most(components: Components, weights: ScoreWeights) -> I64:
     np.maximum.at(bonus, at, np.where(known[at] == second, weights.phrases[phrases], 0))
     most: I64 = weights.components[word] + bonus[own]
     return most
-
-
-def _gains(
-    components: Components, most: I64, weights: ScoreWeights, near: I32, components_max: int
-) -> I64:
-    """Find the most that 1 to m more components after a cell add to a score until they span.
-
-    int64[m, cell, sides so far]; cells that are used twice are not minded.
-    """
-    first, last, sides = (
-        components.fields[:, column].astype(np.int64) for column in (col.FIRST, col.LAST, col.SIDES)
-    )
-    gain = np.full((components_max, len(near), SIDES_SETS), -_UNREACHED, np.int64)
-    order = np.argsort(first, kind="stable")
-    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
-    after = (np.arange(SIDES_SETS) | sides[:, None])[order]
-    spanning = are_spanning(after)
-    for m in range(1, components_max):
-        rest = gain[m - 1, last[order, None], after]
-        rest = np.where(spanning, np.maximum(rest, 0), rest)
-        begun = np.full((len(near) + 1, SIDES_SETS), -_UNREACHED, np.int64)
-        if len(starts):
-            begun[first[order][starts]] = np.maximum.reduceat(most[order, None] + rest, starts)
-        gain[m] = begun[near].max(axis=1)
-    # m more are left to a compound with all others.
-    counts = weights.counts[components_max:1:-1]
-    gain[1:] += np.maximum.accumulate(counts)[:, None, None]
-    return gain
 
 
 @inner_kernel
@@ -379,7 +351,11 @@ def join_components(
         gain = np.zeros((limits.components_max, len(grid.near), SIDES_SETS), np.int64)
     else:
         most = _most(components, weights)
-        gain = _gains(components, most, weights, grid.near, limits.components_max)
+        gain = -_needs(components, grid.near, limits.components_max - 1, -most)
+        # m more are left to a compound with all others.
+        counts = weights.counts[limits.components_max : 1 : -1]
+        gain[1:] += np.maximum.accumulate(counts)[:, None, None]
+    costs = components.fields[:, col.COST].astype(np.int64)
     bounds, listed = _followers(components, grid.near)
     cells = grid.rows * grid.columns
     board = Board(
@@ -388,7 +364,7 @@ def join_components(
         limits=limits,
         bounds=bounds,
         listed=listed,
-        need=_needs(components, grid.near, limits.components_max - 1),
+        need=_needs(components, grid.near, limits.components_max - 1, costs),
         gain=gain,
         most=most + weights.counts.max(),
         columns=grid.columns,
