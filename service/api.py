@@ -106,20 +106,20 @@ def solve(
     """Answer an ask for one board in this process.
 
     `ask` is "first", "count", "all", "all(LIMIT)", "best(K)" or "meant(K)", which uses the board's
-    clue. `rules` are name=value pairs that differ from the game's own, separated by spaces. `words`
-    is a word list for a word game: the path of a file, or the words themselves. Without it, the
-    board's own words are used, else the default English lexicon. The outcome is `over_budget` if
-    the budget runs out first; None is the default budget. Raises PermanentError for an ask, rules
-    or words that the game does not have.
+    clue. `rules` are the NAME=VALUE of --rule, separated by spaces, or the rules of an answer.
+    `words` is a word list for a word game: the path of a file, or the words themselves. Without it,
+    the board's own words are used, else the default English lexicon. The outcome is `over_budget`
+    if the budget runs out first; None is the default budget. Raises PermanentError for an ask,
+    rules or words that the game does not have.
     """
-    own_words = getattr(board.puzzle, "dictionary", None) is not None
+    puzzle, rules = _ruled(board, rules) if rules else (board.puzzle, "")
+    own_words = getattr(puzzle, "dictionary", None) is not None
     if words is None:
         asked, bound = _usual(board.game, own_words, ask, rules)
     else:
         asked = _asked(board.game, ask)
         bound = _bound(board.game, own_words, rules, words, asked)
-    puzzle = bound.clued(board.puzzle, board.clue)
-    return bound.solve(puzzle, asked, None, budget or _BUDGET)
+    return bound.solve(bound.clued(puzzle, board.clue), asked, None, budget or _BUDGET)
 
 
 def draw(board: Board, solution: Any = None, *, svg: bool = False) -> str:
@@ -196,6 +196,21 @@ def _asked(game: str, ask: str | Ask) -> Ask:
     asked = ask if isinstance(ask, Ask) else Ask.parse(ask)
     check_ask(asked, game)
     return asked
+
+
+def _ruled(board: Board, rules: str) -> tuple[Any, str]:
+    """Return the puzzle with the options that belong to it, and the line that the game parses."""
+    from nightgrid.service.games import service_plug
+    from nightgrid.service.options.game_rules import read_rules
+    from nightgrid.solvers.registry import check_rules
+
+    try:
+        check_rules(rules, board.game)
+    except PermanentError:
+        given = read_rules(rules.split())
+        line = given.rules(board.game)
+        return service_plug(board.game).with_rules(board.puzzle, given.said), line
+    return board.puzzle, rules
 
 
 @lru_cache(_GAMES_MAX)

@@ -115,6 +115,18 @@ def test_words_are_a_list_or_a_file(tmp_path: Path):
     assert by_list.status in (nightgrid.Status.SOLVED, nightgrid.Status.UNSOLVABLE)
 
 
+def test_rules_are_those_of_the_command_line_or_of_an_answer():
+    (sides,) = nightgrid.read({"sides": ["TAP", "ERD", "NIL", "YCO"]})
+    (grid,) = nightgrid.read(b'["ANTN", "ROEN"]')
+    for board, rules, words, count in (
+        (sides, "words=2 min_length=4", ["DICTIONARY", "YELP", "YEP"], 1),
+        (sides, "chains=2 min_letters=4", ["DICTIONARY", "YELP", "YEP"], 1),
+        (grid, "spangram=off words=1", ["ANTN", "ROEN"], 0),
+        (grid, "spangram=off words=2", ["ANTN", "ROEN"], 1),
+    ):
+        assert nightgrid.solve(board, "count", rules=rules, words=words).count == count
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -124,6 +136,7 @@ def test_words_are_a_list_or_a_file(tmp_path: Path):
         (lambda path: nightgrid.solve(nightgrid.read(path)[0], "best(3)"), "best"),
         (lambda path: nightgrid.solve(nightgrid.read(path)[0], "some"), "unknown ask"),
         (lambda path: nightgrid.solve(nightgrid.read(path)[0], words=["ANT"]), "words"),
+        (lambda path: nightgrid.solve(nightgrid.read(path)[0], rules="words=2"), "this is Pips"),
     ],
 )
 def test_bad_input_is_one_sentence(payload: Path, call, said: str):
