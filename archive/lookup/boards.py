@@ -188,8 +188,8 @@ def _with_id(lake: Lake, reference: IdReference) -> Board:
             puzzle = open_game(lake, row["game"]).puzzle_from_json(value)
             return _board(lake, row["game"], puzzle, None)
     if not matches:
-        beginning = "" if whole else "..., whose id begins so"
-        raise NotInLakeError("", lake.url, f" has no puzzle {reference}{beginning}")
+        which = reference if whole else f"whose id begins with {reference}"
+        raise NotInLakeError("", lake.url, f" has no puzzle {which}")
     if len(matches) > 1:
         ids = sorted(puzzle_id for puzzle_id, _ in matches)
         more = f" and {len(ids) - MATCHES_SHOWN:,} more" if len(ids) > MATCHES_SHOWN else ""

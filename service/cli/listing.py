@@ -42,10 +42,10 @@ SHOWN = {
         "reason|hint": "why",
     },
     "quarantine": {
+        "rule": "rule",
         "game": "game",
         "date": "date",
         "source": "file",
-        "rule": "rule",
         "place": "place",
         "message": "message",
     },

@@ -91,7 +91,7 @@ def test_a_board_of_letter_boxed_has_its_dictionary(filled):
         ("tiles/2026-01-03", "which has no date of tiles"),
         ("pips/2026-01-02/expert", "that date has easy, medium, hard"),
         ("0" * 32, "has no puzzle 00000000000000000000000000000000$"),
-        ("00000000", "has no puzzle 00000000..., whose id begins so"),
+        ("00000000", "has no puzzle whose id begins with 00000000$"),
     ],
 )
 def test_a_missing_board_is_reported_in_one_sentence(filled, text, sentence):
