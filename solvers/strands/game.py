@@ -92,15 +92,13 @@ class StrandsGame(Game[Puzzle, Cover]):
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget
     ) -> Outcome[Cover]:
         """Count the covers of a part; `best` also lists those of the highest scores."""
-        *before, last = self.steps(part)
         spent = Statistics()
-        for game in before:
-            outcome = game.solve_counted(puzzle, ask, part, budget)
-            if outcome.status is not Status.UNSOLVABLE:
-                return outcome
+        for game in self.steps(part):
+            outcome = game.count_pieces(puzzle, ask, part, budget)
             spent += outcome.statistics
-        outcome = last.count_pieces(puzzle, ask, part, budget)
-        return replace(outcome, statistics=spent + outcome.statistics)
+            if outcome.status is not Status.UNSOLVABLE:
+                break
+        return replace(outcome, statistics=spent)
 
     def count_pieces(
         self, puzzle: Puzzle, ask: Ask, part: Part | None, budget: Budget

@@ -37,8 +37,7 @@ class Rules(RuleLine):
     """Fewest letters of a piece."""
     compound_parts: int = COMPONENTS_MAX
     """Most words that a spangram may consist of, 1 to COMPONENTS_MAX; 1: single words. One of more
-    than FEW_PARTS counts only on boards that have no cover with fewer: four words at hand fit
-    hundreds of thousands of places, and hardly one spangram in a hundred is of four."""
+    than FEW_PARTS counts only on boards that have no cover with fewer."""
     part_centizipf: int = 300
     """Least frequency of a part of up to three letters, in hundredths of the Zipf scale; longer
     parts may be rarer (nightgrid.solvers.strands.score). A lexicon without frequencies takes
@@ -57,10 +56,7 @@ class Rules(RuleLine):
 
     @property
     def few(self) -> Rules | None:
-        """The rules of the covers that count if there are any; None if these rules have one step.
-
-        Their spangrams have at most FEW_PARTS words.
-        """
+        """The rules of the step before, with at most FEW_PARTS words; None if there is none."""
         if self.spangram == "off" or self.compound_parts <= FEW_PARTS:
             return None
         return replace(self, compound_parts=FEW_PARTS)

@@ -337,8 +337,8 @@ def test_advice_suggests_other_rules_and_words(invoke: Invoke, write: Write) -> 
 def test_a_ranking_names_official_words_that_no_list_has() -> None:
     assert COVER is not None
     inner = ((1, 1), (1, 2))
-    nose = dataclasses.replace(COVER.theme_words[0], word="SCHNOZZLE", path=inner)
-    official = dataclasses.replace(COVER, theme_words=(nose,))
+    unknown = dataclasses.replace(COVER.theme_words[0], word="ZORSE", path=inner)
+    official = dataclasses.replace(COVER, theme_words=(unknown,))
     assert missing_words_hint(bind_game("strands", ask=MEANT), official) == (
-        "the official word SCHNOZZLE is not in the word list"
+        "the official word ZORSE is not in the word list"
     )
