@@ -45,7 +45,7 @@ class Mend(StrEnum):
     """How `repair` fixes a file; each is a sentence for people."""
 
     ASIDE = "it is moved away; the next night, count or request that needs it writes it again"
-    RAW = "it is moved away and rebuilt from the raw payloads"
+    RAW = "it is rebuilt from the raw payloads"
     RUN = "its run is moved away: the next night or the same count solves the unanswered jobs"
     ANSWERS = "such rows go: the next night, count or request solves their jobs again"
     CORPUS = "it is moved away: the same count generates its slice of the corpus again"
