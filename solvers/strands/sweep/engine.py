@@ -127,6 +127,7 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
         cells, on_board(sure[order], low), low, fields[:, sweeps.SWEEP_KIND],
         puzzle.cell_count,
     )  # fmt: skip
+    size = puzzle.cell_count, puzzle.column_count
     sweep = Sweep(
         cells=cells,
         tried=np.where(alive, cells, ~np.uint64(0)),
@@ -137,15 +138,7 @@ def sweep_of(puzzle: Puzzle, rules: Rules, found: Found) -> tuple[Sweep, npt.NDA
         low=low,
         word_offsets=bounds,
         word_pieces=place[by_word].astype(np.int64),
-        geometry=np.array(
-            [
-                puzzle.cell_count,
-                puzzle.column_count,
-                rules.min_letters,
-                sweeps.RULES[rules.spangram],
-            ],
-            np.int64,
-        ),
+        geometry=np.array([*size, rules.min_letters, sweeps.RULES[rules.spangram]], np.int64),
         supports=supports,
     )
     return sweep, order

@@ -21,7 +21,8 @@ from nightgrid.solvers.kernel.compiling import (
     inner_kernel,
     search_kernel,
 )
-from nightgrid.solvers.kernel.machine import popcount, trailing_zeros
+from nightgrid.solvers.kernel.machine import ONE as BIT
+from nightgrid.solvers.kernel.machine import ZERO, popcount, trailing_zeros
 from nightgrid.solvers.kernel.wide import add
 from nightgrid.solvers.strands.states import blocks
 from nightgrid.solvers.strands.states import table as tables
@@ -50,10 +51,6 @@ FRAME_WORDS = 8
 """A frame of the search's stack: a state, the piece to try next, and the value so far."""
 F_FIRST, F_COVERED, F_CLOSED, F_REST, F_NEXT, F_HI, F_LO, F_BEST = range(FRAME_WORDS)
 
-Frame = U64
-
-_ZERO = np.uint64(0)
-_ONE = np.uint64(1)
 _BAN = np.uint64(32)
 
 
@@ -112,13 +109,13 @@ def pack_sweep(state: SweepState) -> np.uint64:
 
 
 @inlined_kernel
-def _state_of(frame: Frame) -> SweepState:
+def _state_of(frame: U64) -> SweepState:
     rest = frame[F_REST]
     return SweepState(
         np.int64(frame[F_FIRST]),
         frame[F_COVERED],
         frame[F_CLOSED],
-        ((rest >> np.uint64(8)) & _ONE) != _ZERO,
+        ((rest >> np.uint64(8)) & BIT) != ZERO,
         np.int64(rest & np.uint64(0xFF)),
         np.int64((rest >> np.uint64(9)) & np.uint64(3)),
         np.int64(rest >> _BAN),
@@ -130,9 +127,9 @@ def _open_from(first: Int, covered: np.uint64, columns: Int) -> np.uint64:
     # Blocks with both cells of a diagonal free; cells beyond the window do not matter yet.
     c = np.uint64(columns)
     if columns >= WINDOW - 1:
-        return _ZERO
+        return ZERO
     free = rotate_right(~covered, first)
-    return rotate_left((free & (free << (c + _ONE))) | ((free << _ONE) & (free << c)), first)
+    return rotate_left((free & (free << (c + BIT))) | ((free << BIT) & (free << c)), first)
 
 
 @inlined_kernel
@@ -150,7 +147,7 @@ def _advanced(first: Int, covered: np.uint64, cell_count: Int) -> tuple[Int, np.
     # Cells that enter the window are free, unless they are beyond the board.
     new = min(after, cell_count - WINDOW) - first
     if new > 0:
-        covered &= ~rotate_left(~_ZERO >> np.uint64(WINDOW - new), first)
+        covered &= ~rotate_left(~ZERO >> np.uint64(WINDOW - new), first)
     return after, covered
 
 
@@ -218,37 +215,37 @@ def _settle(
     if first >= cells:
         rule = sweep.geometry[RULE]
         if (n == ANY or n == 0) and (rule == OFF or flag != PLAIN):  # noqa: PLR1714
-            return True, _ZERO, _ONE, np.int64(0)
-        return True, _ZERO, _ZERO, np.int64(tables.DEAD)
+            return True, ZERO, BIT, np.int64(0)
+        return True, ZERO, ZERO, np.int64(tables.DEAD)
     if n != ANY and (
         n == 0 or popcount(~covered) + max(0, cells - first - WINDOW) < n * sweep.geometry[LEAST]
     ):
-        return True, _ZERO, _ZERO, np.int64(tables.DEAD)
-    sure = _ZERO if state.several else state.closed
+        return True, ZERO, ZERO, np.int64(tables.DEAD)
+    sure = ZERO if state.several else state.closed
     kinds = COMPOUND
     if flag != PLAIN and sweep.geometry[RULE] == ONE:
         kinds = PLAIN
     elif flag == COMPOUND:
         kinds = SPANNING
     if has_lost_cell(first, covered, sure, kinds, sweep.supports):
-        return True, _ZERO, _ZERO, np.int64(tables.DEAD)
+        return True, ZERO, ZERO, np.int64(tables.DEAD)
     row = tables.find(covered, state.closed, rest, table)
     if row < 0:
-        return False, _ZERO, _ZERO, np.int64(tables.DEAD)
+        return False, ZERO, ZERO, np.int64(tables.DEAD)
     states = table.states
     return True, states[row, tables.HI], states[row, tables.LO], np.int64(states[row, tables.BEST])
 
 
 @inlined_kernel
-def _enter(state: SweepState, rest: np.uint64, sweep: Sweep, frame: Frame) -> None:
+def _enter(state: SweepState, rest: np.uint64, sweep: Sweep, frame: U64) -> None:
     frame[F_FIRST], frame[F_NEXT] = np.uint64(state.first), np.uint64(sweep.at[state.first])
     frame[F_COVERED], frame[F_CLOSED], frame[F_REST] = state.covered, state.closed, rest
-    frame[F_HI], frame[F_LO], frame[F_BEST] = _ZERO, _ZERO, np.uint64(tables.DEAD)
+    frame[F_HI], frame[F_LO], frame[F_BEST] = ZERO, ZERO, np.uint64(tables.DEAD)
 
 
 @inlined_kernel
 def _credit(
-    hi: np.uint64, lo: np.uint64, best: Int, sweep: Sweep, table: Table, frame: Frame
+    hi: np.uint64, lo: np.uint64, best: Int, sweep: Sweep, table: Table, frame: U64
 ) -> None:
     # The last placed piece is the one before the next.
     if not hi | lo:
