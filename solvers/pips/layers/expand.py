@@ -40,14 +40,6 @@ def type_mask(types: Int, word: Int) -> np.uint64:
 
 
 @inlined_kernel
-def progress(board: Board, keys: U64, at: Int, g: Int) -> Int:
-    """Read a region's progress out of a key."""
-    bits = board.field_bits[g]
-    word = keys[at, board.field_word[g]] >> np.uint64(board.field_shift[g])
-    return np.int64(word & ((ONE << np.uint64(bits)) - ONE))
-
-
-@inlined_kernel
 def started(board: Board, keys: U64, at: Int, g: Int, rest: Int) -> Int:
     """Read a region's progress; 0 for no region or an empty one.
 
@@ -55,7 +47,8 @@ def started(board: Board, keys: U64, at: Int, g: Int, rest: Int) -> Int:
     """
     if g < 0 or rest == board.size[g]:
         return 0
-    return progress(board, keys, at, g)
+    word = keys[at, board.field_word[g]] >> np.uint64(board.field_shift[g])
+    return np.int64(word & ((ONE << np.uint64(board.field_bits[g])) - ONE))
 
 
 @search_kernel
@@ -76,7 +69,11 @@ def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
         for v in range(values):
             spare[v] += popcount(left & board.has[v, w]) + popcount(left & board.double[v, w])
     if board.multiples > 0:
-        _add_extras(board, keys, at)
+        for t in range(board.types):
+            if board.copies[t] > 1:
+                extra = extra_copies(board, keys, at, t)
+                spare[board.low_half[t]] += extra
+                spare[board.index_sum[t] - board.low_half[t]] += extra
     known, stop = nodes[node, spaces.KNOWN], nodes[node + 1, spaces.OPEN]
     for i in range(nodes[node, spaces.OPEN], known):
         g, rest = opens[i, spaces.OPEN_REGION], opens[i, spaces.OPEN_REST]
@@ -139,15 +136,6 @@ def examine(space: Space, keys: U64, at: Int, node: Int) -> bool:
         least + low[loose] <= total <= greatest + total - low[halves - loose]
         and low[exact_cells] <= exact <= total - low[halves - exact_cells]
     )
-
-
-@search_kernel
-def _add_extras(board: Board, keys: U64, at: Int) -> None:
-    for t in range(board.types):
-        if board.copies[t] > 1:
-            extra = extra_copies(board, keys, at, t)
-            board.spare[board.low_half[t]] += extra
-            board.spare[board.index_sum[t] - board.low_half[t]] += extra
 
 
 @search_kernel

@@ -25,17 +25,14 @@ def progress_bits(board: Board, g: Int) -> Int:
     sum and less keep the sum so far, greater the same up to just above its target, equals the
     index of its pip plus one, unequal the set of its pips.
     """
-    kind, size, target = board.kind[g], board.size[g], board.target[g]
+    kind, size, values = board.kind[g], board.size[g], board.values
     if kind == EMPTY or size == 1:
         return 0
-    values = board.values
-    most = (size - 1) * board.pips[values - 1]
-    if kind == SUM:
-        return bit_length(min(most, target))
-    if kind == LESS:
-        return bit_length(min(most, max(target - 1, 0)))
+    largest = board.pips[values - 1]
     if kind == GREATER:
-        return bit_length(min(target, size * board.pips[values - 1]) + 1)
+        return bit_length(min(board.least[g], size * largest + 1))
+    if kind in (SUM, LESS):
+        return bit_length(min(board.most[g], (size - 1) * largest))
     if kind == EQUALS:
         return bit_length(values)
     return values if values < WORD_BITS - 1 else WORD_BITS + 1
