@@ -44,7 +44,7 @@ def _tables(folder: Path) -> None:
     write("list.parquet", dict.fromkeys(_BOARD, one))
     boards = dict.fromkeys(_BOARD, pa.array([[0]] * 2_000, pa.list_(pa.int32())))
     text = pa.DictionaryArray.from_arrays(np.zeros(2_000, np.int32), pa.array(["x" * MB]))
-    write("texts.parquet", {**boards, "puzzle_id": text}, store_schema=False)
+    write("texts.parquet", {**boards, _BOARD[0]: text}, store_schema=False)
 
 
 TEXTS: dict[str, Callable[[], bytes]] = {

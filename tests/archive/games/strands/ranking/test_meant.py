@@ -27,7 +27,9 @@ def test_an_ask_names_how_many_covers_are_wanted():
 
 
 def test_other_games_and_bare_solvers_refuse_it_in_one_sentence():
-    with pytest.raises(PermanentError, match=r"meant\(K\) is for Strands; solutions of Pips cannot"):
+    with pytest.raises(
+        PermanentError, match=r"meant\(K\) is for Strands; solutions of Pips cannot"
+    ):
         check_ask(MEANT, "pips")
     with pytest.raises(PermanentError, match=r"strands, bound as it is, does not answer meant"):
         StrandsGame(Rules()).solve(SMALL, MEANT)
