@@ -102,13 +102,11 @@ def fetch(
         report.asked.append(date)
         url, validators = received.get(date, ("", None))
         # "Unchanged" from one source says nothing about payloads from another one.
-        if url != source.url(date) or (source.local and date in unsettled):
+        if url != source.url(date) or date in unsettled:
             validators = None
         # Taken before the read, so that any later change of the file is younger.
         at = now()
         answer = source.fetch(date, validators)
-        if answer.kind == AnswerKind.UNCHANGED and not source.local:
-            raw.settle(date, at)
         _store(raw, date, answer, at, report)
         if answer.source_down:
             failures_in_a_row = GIVE_UP_AFTER_FAILURES

@@ -118,7 +118,9 @@ def normalise(
             check()
             # Last: a date is rebuilt until the index has its sighting.
             raw.commit_index(fresh)
-    is_left = bool(dates) or not raw.is_settled
+    # A damaged body may be written again, which changes no table.
+    damaged = pc.any(pc.equal(tables.quarantine.column("rule"), RAW_DAMAGED)).as_py()
+    is_left = bool(dates) or not raw.is_settled or damaged
     if not (raw.is_settled or raw.is_empty):
         check()
         raw.commit_index([])
@@ -169,7 +171,12 @@ def lost_dates(
     seen = pc.unique(raw.index.column("date"))
     untold = seen.filter(pc.invert(pc.is_in(seen, value_set=told)))
     missed = quarantine.filter(pc.equal(quarantine.column("rule"), RAW_DAMAGED)).to_pylist()
-    back = {row["date"] for row in missed if _is_back(raw, row["date"], row["raw_sha256"])}
+    bodies = {(row["date"], row["raw_sha256"]) for row in missed}
+    back = {
+        date
+        for date, sha256 in bodies
+        if any(seen.sha256 == sha256 and raw.has_body(seen) for seen in raw.of(date))
+    }
     return {*lost.to_pylist(), *untold.to_pylist(), *back}
 
 
@@ -179,14 +186,6 @@ def _boards_without_words(lake: Lake, game: str) -> pa.ChunkedArray:
     # After the boards: a dictionary is written before its board.
     has_words = pc.is_in(boards.column(KEY), value_set=dictionary_ids(lake))
     return boards.filter(pc.invert(has_words)).column(PUZZLE_ID)
-
-
-def _is_back(raw: RawArchive, date: dt.date, sha256: str) -> bool:
-    """Return whether a payload that was missing or damaged can be read now."""
-    return any(
-        sighting.sha256 == sha256 and not (isinstance(item, Fault) and item.rule == RAW_DAMAGED)
-        for sighting, item in read_date(raw, reader(raw.game), date)
-    )
 
 
 class _Tables:

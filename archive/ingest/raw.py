@@ -163,39 +163,39 @@ class RawArchive:
             raise PermanentError(f"{sighting.body_path} has changed since it was received")
         return data
 
+    def has_body(self, sighting: Sighting) -> bool:
+        """Return whether the lake has a body as received."""
+        try:
+            self.body(sighting)
+        except LakeRefusesError:
+            raise
+        except PermanentError:
+            return False
+        return True
+
     def store(self, body: bytes, sighting: Sighting) -> Sighting | None:
         """Store a body and its sighting; return None if it equals the last body.
 
-        Fills in `sequence`, `sha256` and `body_bytes` of the sighting.
+        Fills in `sequence`, `sha256` and `body_bytes` of the sighting. A body that the lake has
+        lost, or that was damaged there, is written again.
         """
         sha256 = hashlib.sha256(body).hexdigest()
         seen = self.of(sighting.date)
-        if seen and seen[-1].sha256 == sha256 and seen[-1].fault_rule == sighting.fault_rule:
-            self.settle(sighting.date, sighting.fetched_at)
-            return None
-        sighting = replace(sighting, sha256=sha256, body_bytes=len(body))
+        sequence = seen[-1].sequence + 1 if seen else 1
+        sighting = replace(sighting, sequence=sequence, sha256=sha256, body_bytes=len(body))
         # Body first: metadata without a body would promise a missing file, while a body without
         # metadata is just rewritten by the next attempt.
-        if not any(other.sha256 == sha256 for other in seen):
+        if not (any(other.sha256 == sha256 for other in seen) and self.has_body(sighting)):
             self._lake.write_bytes(sighting.body_path, body)
-        return self._add(sighting)
-
-    def settle(self, date: dt.date, at: dt.datetime) -> Sighting | None:
-        """Record that the last body is still current, if that makes a draft of it final."""
-        seen = self.of(date)
-        if not seen or not seen[-1].is_draft:
+        last = seen[-1] if seen else None
+        same = last and (last.sha256, last.fault_rule) == (sha256, sighting.fault_rule)
+        if last and same and (sighting.is_draft or not last.is_draft):
             return None
-        sighting = replace(seen[-1], fetched_at=at)
-        return None if sighting.is_draft else self._add(sighting)
-
-    def _add(self, sighting: Sighting) -> Sighting:
-        seen = self.of(sighting.date)
-        sighting = replace(sighting, sequence=seen[-1].sequence + 1 if seen else 1)
         text = json.dumps(to_json(sighting), ensure_ascii=True, indent=1, sort_keys=True)
         self._write(sighting.date, self._path_of(sighting), text)
         self._seen(sighting.date).append(sighting)
         self.new.append(sighting)
-        return sighting
+        return None if same else sighting
 
     def store_absent(
         self, date: dt.date, url: str, fetched_at: dt.datetime, http_status: int | None = 404

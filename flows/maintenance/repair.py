@@ -117,8 +117,9 @@ def _mend(lake: Lake, findings: Collection[Finding]) -> Iterator[Mended]:
         _, names = kind_of(found.path) or (None, {})
         if found.mend is Mend.RAW:
             # Lost dates are rebuilt alone: other dates may have lost their payloads.
+            alone = found.fault == "lost" or found.path.startswith(("puzzles/", "dictionaries/"))
             for game in [names["game"]] if "game" in names else GAMES:
-                rebuild[game] = rebuild.get(game, False) or found.fault != "lost"
+                rebuild[game] = rebuild.get(game, False) or not alone
         if found.fault != "lost" or found.mend is Mend.RUN:
             moved = _moved(lake, found, names)
             yield Mended(path=found.path, mended=True, what=f"{found.what}; moved to {moved}")

@@ -179,15 +179,20 @@ def test_a_body_that_is_not_a_payload_affects_no_edition(
     assert editions(lake, "hard") == before
 
 
-def test_a_raw_body_that_was_tampered_with_is_quarantined(
-    lake: Lake, ingest: Ingest, make_payload: MakePayload
+@pytest.mark.parametrize("harm", [lambda lake, path: lake.write_bytes(path, b"{}"), Lake.delete])
+def test_a_harmed_raw_body_is_quarantined_until_it_is_fetched_again(
+    lake: Lake, ingest: Ingest, make_payload: MakePayload, harm: Callable[[Lake, str], None]
 ) -> None:
     ingest(make_payload(DATE, 1))
+    before = editions(lake, "hard")
     (sighting,) = RawArchive(lake, "pips").of(DATE)
-    lake.write_bytes(sighting.body_path, b"{}")
-    report = normalise(lake, rebuild=True)
-    assert report.quarantined == {"raw-damaged": 1}
-    assert report.edition_count == 0
+    harm(lake, sighting.body_path)
+    assert normalise(lake, rebuild=True).quarantined == {"raw-damaged": 1}
+    assert [normalise(lake).edition_count for _ in range(2)] == [0, 0]
+    report = ingest(make_payload(DATE, 1))
+    assert (report.edition_count, report.quarantine_count) == (3, 0)
+    assert editions(lake, "hard") == before
+    assert RawArchive(lake, "pips").of(DATE) == (sighting,)
 
 
 def test_a_second_run_changes_no_byte_and_says_so(
