@@ -292,7 +292,7 @@ def test_names_that_are_not_dates_are_reported_in_one_line(invoke: Invoke, sourc
         code, out, _ = night_of(source, invoke)
         assert code == 0
         first = "2026-01-11 copy.json, 20260132.json, README.md, …"
-        assert f"pips: 4 names in the source skipped ({first}): no payload of a day, or" in out
+        assert f"pips: 4 names in the source skipped ({first}): no day of this game, or" in out
     report = json.loads(night_of(source, invoke, "--json")[1])
     assert report["skipped"] == 4
     assert {item["kind"] for item in report["attention"]} == {"skipped"}
