@@ -43,7 +43,8 @@ def text_of(lexicon: Lexicon) -> bytes:
     """
     words = words_of(lexicon)
     seconds = zip(lexicon.phrase_second.tolist(), lexicon.phrase_centizipf.tolist(), strict=True)
-    doubts = [f"\t{doubt}" if lexicon.has_doubts else "" for doubt in lexicon.doubt.tolist()]
+    known = lexicon.has_doubts
+    doubts = [f"\t{doubt}" if known else "" for doubt in lexicon.doubt.tolist()]
     lines = [
         f"{word}\t{value}{doubt}\n"
         for word, value, doubt in zip(words, lexicon.centizipf.tolist(), doubts, strict=True)
