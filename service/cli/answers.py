@@ -113,7 +113,8 @@ def say_failure(outcome: Outcome[Any], hint: str = "") -> None:
     """Print why there is no answer, with a `hint` if there is one."""
     cost = cost_text(outcome)
     if outcome.status is Status.UNSOLVABLE:
-        say(f"No solution exists: proven in {cost}.")
+        timed = f" in {cost}" if outcome.statistics.kernel_ns else ""
+        say(f"No solution exists: proven{timed}.")
         if hint:
             say(sentence_of(hint))
     else:
