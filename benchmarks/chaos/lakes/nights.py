@@ -174,7 +174,7 @@ def two_hosts(field: Field, folder: Path) -> Found:
     after.communicate(timeout=NIGHT_S)
     found = field.after_night(Lake.open(str(lake)), 1)
     bad = found.bad
-    if (refused.returncode, after.returncode) != (1, 0) or "another night is at work" not in said:
+    if (refused.returncode, after.returncode) != (1, 0) or "another night is running" not in said:
         bad = f"they ended with {refused.returncode} and {after.returncode}: {said.strip()}"
     return replace(found, said="the second ended with 1, and worked when called again", bad=bad)
 
