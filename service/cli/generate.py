@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
-from contextlib import closing
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from nightgrid.service.games import ALL, service_plug
-from nightgrid.service.games.plug import Payload, Wanted
+from nightgrid.service.games.plug import Wanted
 from nightgrid.service.options.pictures import write_file
 from nightgrid.service.options.shared_options import Json, date_of, game_name, one_of
+from nightgrid.service.terminal.colour import console
 from nightgrid.service.terminal.console import emit, json_line, note, say
 from nightgrid.service.terminal.exit_codes import Exit
-from nightgrid.service.terminal.progress import OnceLine
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME, GAMES, game_plug, titles
 from nightgrid.solvers.sentences import plural
@@ -111,7 +110,11 @@ def generate(
     options: dict[str, Any] = {"wanted": wanted} if wanted else {}
     payloads, levels = plug.payloads(level or (), start, days, seed, **options)
     if wanted:
-        payloads = _shown(payloads, days)
+        from rich.progress import track
+
+        # Boards that fit may take minutes to find.
+        on = console(sys.stderr)
+        payloads = iter(track(payloads, "drawing", days, console=on, disable=not on.is_terminal))
     if out is None:
         for payload in payloads:
             say(json_line(payload))
@@ -135,15 +138,6 @@ def generate(
         of = plural(len(levels) or 1, "board")
         note(f"wrote {plural(days, 'payload')} of {of} to {out}")
     return Exit.OK
-
-
-def _shown(payloads: Iterator[Payload], days: int) -> Iterator[Payload]:
-    """Show how many payloads are made: boards that fit may take minutes to find."""
-    with closing(OnceLine("payloads")) as line:
-        line(0, days)
-        for done, payload in enumerate(payloads, 1):
-            line(done, days)
-            yield payload
 
 
 def _states(text: str) -> tuple[int, int]:

@@ -216,7 +216,7 @@ class _Solve:
 
     def disjoint(self) -> tuple[Status, tuple[Any, ...]]:
         """Find a largest set of chains without shared words."""
-        from nightgrid.service.games.letterboxed.chain_sets import disjoint_set
+        from nightgrid.solvers.letterboxed.search.disjoint import disjoint_set
 
         outcome, of = disjoint_set(self.game, self.puzzle, self.budget)
         if self.json:

@@ -66,7 +66,7 @@ class StrandsArchivePlug(ArchivePlug):
         A ranking has words and limits of its own.
         """
         from nightgrid.archive.words.binding import lexicon_of
-        from nightgrid.solvers.strands.missing import missing_words
+        from nightgrid.solvers.strands.check import missing_words
         from nightgrid.solvers.strands.rules import Rules
 
         lexicon, rules = lexicon_of(game), Rules.parse(game.rules)
