@@ -19,8 +19,11 @@ export function PlayBoard() {
   const done = reply?.state === "solved";
   return html`
     <div class="play">
+      <div class="play-says">
+        <p class=${classes(told && "is-over")}>${how}</p>
+        <p class=${classes("play-told", wrong && "is-wrong", done && !revealed && "is-solved")} role="status">${told}</p>
+      </div>
       <${View} puzzle=${board.puzzle} moves=${moves} hint=${hint} done=${done} />
-      <p class=${classes("play-told", wrong && "is-wrong", done && !revealed && "is-solved")} role="status">${told || how}</p>
     </div>`;
 }
 
