@@ -4,7 +4,20 @@ import {useGrid} from "../editors/grid.js";
 import {add, play} from "./moves.js";
 
 const COLUMNS = 6;
-const TINTS = 8;
+const SHAPE = /^#?(\p{L}{1,8})[-_ ]?(\d{1,4})$/u;
+const LIGHT = [90, 80, 70];
+
+/** The tint of each feature, as in the pictures: see service/games/tiles/view.py. */
+function tintsOf({tiles: all}) {
+  const names = [...new Set(all.flat())].sort();
+  const layerOf = new Map(names.map((name) => [name, SHAPE.exec(name)?.[1]]));
+  const layered = names.every((name) => layerOf.get(name)) && all.every((tile) => new Set(tile.map((name) => layerOf.get(name))).size === tile.length);
+  const layers = layered ? [...new Set(layerOf.values())].sort() : [undefined];
+  return new Map(layers.flatMap((layer, i) => {
+    const group = layered ? names.filter((name) => layerOf.get(name) === layer).sort((a, b) => a.length - b.length) : names;
+    return group.map((name, j) => [name, `hsl(${(360 * (j + i / layers.length)) / group.length} 55% ${LIGHT[Math.min(i, LIGHT.length - 1)]}%)`]);
+  }));
+}
 
 /** The features that each tile has left after the moves, and whether the last one was a leap. */
 export function playedOn(puzzle, moves) {
@@ -23,7 +36,7 @@ function View({puzzle, moves, hint, done}) {
   const rows = Math.ceil(puzzle.tiles.length / COLUMNS);
   const grid = useGrid(rows, COLUMNS);
   const here = moves.at(-1);
-  const names = [...new Set(puzzle.tiles.flat())].sort();
+  const tints = tintsOf(puzzle);
   const near = (i) => here !== undefined && i !== here && [...left[i]].some((feature) => left[here].has(feature));
   const press = (i) => (i === here ? play(moves.slice(0, -1)) : add(i));
   const keys = (event) => { grid.onKeyDown(event); };
@@ -37,7 +50,7 @@ function View({puzzle, moves, hint, done}) {
             class=${classes("play-tile", i === here && "is-here", near(i) && "is-near", i === hint && "is-hint", !has.length && "is-clear")}
             aria-label=${`tile ${i + 1}: ${has.join(" ") || "cleared"}${i === here ? ", you are here" : near(i) ? ", shares a feature" : ""}${i === hint ? ", hint" : ""}`}
             onClick=${() => press(i)}>
-            ${tile.map((feature) => html`<span key=${feature} class=${classes("feature", `tint-${(names.indexOf(feature) % TINTS) + 1}`, !left[i].has(feature) && "is-gone", here !== undefined && left[here].has(feature) && i !== here && left[i].has(feature) && "is-shared")}>${feature}</span>`)}
+            ${tile.map((feature) => html`<span key=${feature} class=${classes("feature", !left[i].has(feature) && "is-gone", here !== undefined && left[here].has(feature) && i !== here && left[i].has(feature) && "is-shared")} style=${{background: tints.get(feature)}}>${feature}</span>`)}
           </button>`;
       })}</div>`)}
     </div>`;
