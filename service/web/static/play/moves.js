@@ -69,6 +69,8 @@ export const undo = () => { change({revealed: false}); play(state.play.moves.sli
 export const again = () => { set({play: fresh()}); play([]); };
 /** Say what is wrong with a move before it is made. */
 export const refuse = (why) => tell(why, true);
+/** Drop what was said of a wrong move: another one has begun. */
+export const retry = () => { if (state.play.wrong) tell(""); };
 
 const reply = async () => state.play.reply ?? look();
 

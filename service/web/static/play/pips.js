@@ -1,8 +1,8 @@
 // Pips is played: a domino is chosen, then its two cells are pressed, or drawn across.
-import {classes, html, useRef, useState} from "../html.js";
+import {classes, html, useEffect, useRef, useState} from "../html.js";
 import {Domino, markOf, spokenMark, tintOf} from "../editors/pips.js";
 import {placeOf, useGrid} from "../editors/grid.js";
-import {add, play, refuse} from "./moves.js";
+import {add, play, refuse, retry} from "./moves.js";
 
 const same = (a, b) => Math.min(...a) === Math.min(...b) && Math.max(...a) === Math.max(...b);
 const at = ([r, c]) => `${r},${c}`;
@@ -26,6 +26,7 @@ function View({puzzle, moves, hint, done}) {
   const [chosen, choose] = useState(null);
   const [first, begin] = useState(null);
   const pressed = useRef(null);
+  useEffect(() => { begin(null); }, [moves, hint]);
   const left = leftOf(puzzle, moves);
   const hand = chosen && left.some((one) => same(one, chosen)) ? chosen : null;
   const placed = new Map(moves.flatMap((move) => [[at(move[0]), {move, pips: move[2], to: move[1]}], [at(move[1]), {move, pips: move[3], to: move[0]}]]));
@@ -48,6 +49,8 @@ function View({puzzle, moves, hint, done}) {
     if (first && at(first) === at(cell)) return begin(null);
     if (first && isBeside(first, cell)) return place(first, cell);
     if (!hand) return refuse("Choose a domino first.");
+    if (first) refuse("These two cells are not next to each other: press one beside this one.");
+    else retry();
     begin(cell);
   };
   const lift = (event) => {
@@ -93,7 +96,7 @@ function View({puzzle, moves, hint, done}) {
         ${left.map((one, i) => html`
           <button type="button" key=${i} class=${classes("domino is-chosen", hand && same(one, hand) && "in-hand")} aria-pressed=${Boolean(hand && same(one, hand))}
             aria-label=${(hand && same(one, hand) ? hand : one).join("-")} title="Press again to turn it round"
-            onClick=${() => choose(hand && same(one, hand) ? [hand[1], hand[0]] : one)}>
+            onClick=${() => { choose(hand && same(one, hand) ? [hand[1], hand[0]] : one); retry(); }}>
             <${Domino} pips=${hand && same(one, hand) ? hand : one} /></button>`)}
       </div>
     </div>`;
