@@ -45,6 +45,7 @@ const PHRASES = [
     `${TITLES[game]} of ${shortDate(date)}${level && level !== "daily" ? `, ${level},` : ""}`],
   [/\bdates of (pips|strands|letterboxed|tiles)\b/g, (_, game) => `dates of ${TITLES[game]}`],
   [/\b\d{4}-\d\d-\d\d\b/g, (date) => shortDate(date)],
+  [/ cannot be played on these sides\b/g, () => " is not among the words of this board"],
 ];
 
 /** Translate a sentence of the service. */

@@ -40,7 +40,7 @@ def make(page: Page, game: str, how: str, move: Any) -> None:
         page.keyboard.press("Enter")
     elif game == "letterboxed":
         for letter in move[page.get_by_label("Word", exact=True).input_value() != "" :]:
-            press(page.get_by_role("button", name=re.compile(f"^{letter}, side")))
+            press(page.get_by_role("button", name=re.compile(f"^{letter}, .* side")))
         press(page.get_by_role("button", name="Play it", exact=True))
     elif game == "tiles":
         press(page.locator(f"[data-at='{move // 6},{move % 6}']"))

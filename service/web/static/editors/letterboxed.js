@@ -8,7 +8,8 @@ const SIDES_MAX = 12;
 const NO_LETTER = /[^\p{L}]/u;
 const NAMES = ["top", "right", "bottom", "left"];
 
-const nameOf = (sides, i) => (sides.length === SIDES ? `${NAMES[i]} side` : `side ${i + 1}`);
+/** The name of a side. */
+export const nameOf = (sides, i) => (sides.length === SIDES ? `${NAMES[i]} side` : `side ${i + 1}`);
 const empty = () => ({sides: Array(SIDES).fill(""), words: ""});
 
 const fromPuzzle = (puzzle) => ({

@@ -1,9 +1,12 @@
 // Letter Boxed is played: words are typed, or their letters pressed one after the other.
 import {classes, html, useEffect, useRef, useState} from "../html.js";
-import {add, undo} from "./moves.js";
+import {nameOf} from "../editors/letterboxed.js";
+import {question} from "../session.js";
+import {add, refuse, undo} from "./moves.js";
 
 const SIZE = 300;
 const RIM = 46;
+const LETTERS_MIN = 3;
 
 /** Where letters stand: around a square for four sides, else around a polygon. */
 function spots(sides) {
@@ -26,19 +29,37 @@ function spots(sides) {
 
 const textOf = (words) => words.map((word, i) => (i ? word.slice(1) : word)).join("");
 
+/** What the sides say against a word; null if nothing. */
+function faultOf(word, sides, least) {
+  const sideOf = (letter) => sides.findIndex((side) => [...side].includes(letter));
+  const letters = [...word];
+  const odd = letters.find((letter) => sideOf(letter) < 0);
+  if (odd) return `${word} cannot be played: there is no ${odd} on the sides.`;
+  const i = letters.findIndex((letter, j) => j > 0 && sideOf(letter) === sideOf(letters[j - 1]));
+  if (i > 0 && letters[i] === letters[i - 1]) return `${word} cannot be played: ${letters[i]} follows itself.`;
+  if (i > 0) return `${word} cannot be played: ${letters[i - 1]} and ${letters[i]} are both on the ${nameOf(sides, sideOf(letters[i]))}.`;
+  return letters.length < least ? `${word} is too short: a word has ${least} letters or more.` : null;
+}
+
 function View({puzzle, moves, hint, done}) {
   const {sides} = puzzle;
   const letters = spots(sides);
   const start = moves.at(-1)?.at(-1) ?? "";
   const [typed, type] = useState(start);
   const input = useRef(null);
-  useEffect(() => { type(start); }, [moves]);
+  const sent = useRef(null);
+  // A word that is taken back is there to be corrected.
+  useEffect(() => { type(sent.current?.moves === moves ? sent.current.typed : start); }, [moves]);
   const played = textOf(moves);
   const spotOf = (letter) => letters.find((one) => one.letter === letter);
   const line = (text) => [...text].map(spotOf).filter(Boolean).map(({x, y}) => `${x},${y}`).join(" ");
   const send = async (event) => {
     event.preventDefault();
-    if (typed.length > 1) await add(typed);
+    if (!typed) return;
+    const fault = faultOf(typed, sides, question().rules?.min_letters ?? LETTERS_MIN);
+    if (fault) return refuse(fault);
+    sent.current = {moves, typed};
+    await add(typed);
   };
   const take = (text) => type(text.toUpperCase().replace(/[^\p{L}]/gu, ""));
   const keys = (event) => {
@@ -55,7 +76,7 @@ function View({puzzle, moves, hint, done}) {
         ${letters.map(({letter, side, x, y}, i) => html`
           <button type="button" key=${i} class=${classes("spot", played.includes(letter) && "is-played", typed.includes(letter) && "is-live", hint?.[0] === letter && "is-hint")}
             style=${{left: `${(100 * x) / SIZE}%`, top: `${(100 * y) / SIZE}%`}} aria-pressed=${typed.includes(letter)}
-            aria-label=${`${letter}, side ${side + 1}${played.includes(letter) ? ", collected" : ""}`} disabled=${done}
+            aria-label=${`${letter}, ${nameOf(sides, side)}${played.includes(letter) ? ", collected" : ""}`} disabled=${done}
             onClick=${() => type(typed + letter)}>${letter}</button>`)}
       </div>
       ${!done && html`
