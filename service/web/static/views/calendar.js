@@ -64,8 +64,8 @@ export function Calendar() {
   const at = month ?? shown?.slice(0, 7);
   if (!days) return html`<p class="quiet">Reading the calendar…</p>`;
   if (!known.length) {
-    return html`<p class="quiet">The lake has no dated boards of ${titleOf(game)} yet. Solve the example, paste a board, or draw one.</p>
-      <p class="quiet"><code>nightgrid nightly</code> fills the calendar.</p>`;
+    return html`<p class="quiet">There are no daily boards of ${titleOf(game)} here yet. Solve the example, paste a board, or draw one.</p>
+      <p class="quiet">New boards come overnight, once <code>nightgrid nightly</code> runs here.</p>`;
   }
   const [first, last] = [known[0].slice(0, 7), known.at(-1).slice(0, 7)];
   const inMonth = (date) => date?.startsWith(at);

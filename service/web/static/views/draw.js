@@ -84,7 +84,7 @@ export function DrawHelp() {
   if (!game) return null;
   if (board) {
     return html`
-      <p class="quiet">This is ${board.reference ? "a board of the lake" : "a board of your own"}.</p>
+      <p class="quiet">This is ${board.reference ? "a stored board" : "a board of your own"}.</p>
       <button class="button plain" type="button" onClick=${edit}>Edit the board</button>`;
   }
   return html`
