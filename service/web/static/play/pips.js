@@ -49,7 +49,7 @@ function View({puzzle, moves, hint, done}) {
     if (first && at(first) === at(cell)) return begin(null);
     if (first && isBeside(first, cell)) return place(first, cell);
     if (!hand) return refuse("Choose a domino first.");
-    if (first) refuse("These two cells are not next to each other: press one beside this one.");
+    if (first) refuse("These two cells are not next to each other.");
     else retry();
     begin(cell);
   };
