@@ -92,14 +92,12 @@ def test_a_source_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
 def test_a_file_is_settled_when_its_size_is_known_and_it_is_old(
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "2026-01-02.json"
-    path.write_bytes(BODY)
+    (tmp_path / "2026-01-02.json").write_bytes(BODY)
     source = FolderSource(tmp_path)
     now = dt.datetime.now(dt.UTC)
 
     def kind(fetched_at: dt.datetime | None, body_bytes: int) -> AnswerKind:
-        known = Validators(fetched_at=fetched_at, body_bytes=body_bytes)
-        return source.fetch(DATE, known).kind
+        return source.fetch(DATE, Validators(fetched_at=fetched_at, body_bytes=body_bytes)).kind
 
     later = now + dt.timedelta(hours=1)
     assert kind(later, len(BODY)) is AnswerKind.UNCHANGED

@@ -76,10 +76,17 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
             SHARED.close()
 
 
+@pytest.fixture(scope="session")
+def shared_python(warm_python: Path) -> Iterator[Path]:
+    """The warm interpreter, which outlives the service even after the last test of all."""
+    yield warm_python
+    SHARED.close()
+
+
 @pytest.fixture(scope="module")
-def service(page_lake: Path, warm_python: Path) -> str:
+def service(page_lake: Path, shared_python: Path) -> str:
     """The address of `nightgrid serve` with a worker for each queue."""
-    url: str = shared("service", partial(serving, page_lake, warm_python))
+    url: str = shared("service", partial(serving, page_lake, shared_python))
     return url
 
 
