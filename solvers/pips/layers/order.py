@@ -3,7 +3,8 @@
 Every sweep over the board is a candidate, component by component, each region finished once it is
 begun. An estimate of the number of states, from the statistics of each region and the width of the
 frontier, picks one: the best and the worst sweep of a published board differ by factors of up to a
-hundred. If the best estimate is large, and so are the states, each is tried on a few thousand.
+hundred. If the best estimate is large, and so are the states, each is tried on a few thousand, and
+its estimate is corrected by what the trial found.
 """
 
 from __future__ import annotations
@@ -125,6 +126,8 @@ def _foresee_unequal(board: Board, size: Int, at: Int) -> None:
 
 
 SWEEPS = 8
+"""Directions of a sweep. Those that finish regions come first; if even the best estimate is large,
+those that do not are candidates, too."""
 FEW_STATES, FEW_CELLS = 2.0**6, 32
 """Estimate and size of a board for which any sweep will do."""
 FRONTIER_BITS = 0.6
@@ -134,9 +137,8 @@ PROBE_ABOVE_STATES = 2.0**20
 """From this estimate on, about four times too high, sweeps are tried and not only estimated."""
 EASY_NODES = 2**13
 """Transitions within which the sweep with the lowest estimate is good enough."""
-PROBE_NODES = 2**12
+PROBE_NODES = 2**13
 """Transitions of the trial of a sweep."""
-MOST_STATES = 2.0**32
 FOREVER_NS = 2**62
 
 
@@ -161,9 +163,11 @@ def judge_orders(board: Board) -> float:
     _find_components(board)
     foresee(board)
     best = math.inf
-    for sweep in range(SWEEPS):
+    for sweep in range(2 * SWEEPS):
+        if sweep == SWEEPS and best < PROBE_ABOVE_STATES:
+            break
         _sweep(board, sweep)
-        weight = estimate(board, best)
+        weight = estimate(board, best, board.cells)
         if weight < best:
             best = weight
             for p in range(board.cells):
@@ -176,10 +180,10 @@ def judge_orders(board: Board) -> float:
 @search_kernel
 def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> None:
     # The estimate's sweep is tried first, and stays if it is easy or if none starts. Otherwise the
-    # one that gets furthest is the best, then the one with the fewest states.
+    # best has the lowest estimate, scaled by the states of its trial over those expected so far.
     board = space.board
-    furthest = 0.0
-    for sweep in range(-1, SWEEPS):
+    fewest = math.inf
+    for sweep in range(-1, 2 * SWEEPS):
         if sweep < 0:
             for p in range(board.cells):
                 board.order[p] = board.best_order[p]
@@ -195,9 +199,10 @@ def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> 
             if carried.layer == board.dominoes:
                 return
             continue
-        reached = 1.0 + carried.layer - carried.states / MOST_STATES
-        if reached > furthest:
-            furthest = reached
+        expected = estimate(board, math.inf, 2 * carried.layer)
+        states = estimate(board, math.inf, board.cells) * carried.states / max(expected, 1.0)
+        if states < fewest:
+            fewest = states
             for p in range(board.cells):
                 board.best_order[p] = board.order[p]
 
@@ -229,7 +234,7 @@ def _find_components(board: Board) -> None:
 
 @search_kernel
 def _sweep(board: Board, sweep: Int) -> None:
-    # Bits of `sweep`: columns before rows, rows backwards, columns backwards.
+    # Bits of `sweep`: columns before rows, rows backwards, columns backwards, regions unfinished.
     n = board.cells
     for k in range(n):
         # Rows backwards are nearly sorted from the end.
@@ -248,6 +253,8 @@ def _sweep(board: Board, sweep: Int) -> None:
             at -= 1
         board.sort_key[at] = key
         board.order[at] = i
+    if sweep >= SWEEPS:
+        return
     # Move the cells of a region together, to the first of them; `position` links them.
     for g in range(board.regions):
         board.rest[g] = -1
@@ -271,8 +278,8 @@ def _sweep(board: Board, sweep: Int) -> None:
 
 
 @search_kernel
-def estimate(board: Board, most: float) -> float:
-    """Estimate the number of states under board.order.
+def estimate(board: Board, most: float, cells: Int) -> float:
+    """Estimate the number of states under board.order, up to some number of cells.
 
     After each cell: the expected number of partial arrangements that have not failed, or of
     different (dominoes left, frontier, progress) combinations if that is smaller. Ends early with
@@ -290,7 +297,7 @@ def estimate(board: Board, most: float) -> float:
         constrained += board.kind[board.cell_region[i]] != EMPTY
     frontier = 0
     arrangements, subsets = 0.0, 0.0
-    for i in range(n):
+    for i in range(cells):
         cell = board.order[i]
         if board.position[cell] == 1:
             frontier -= 1
