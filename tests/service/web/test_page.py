@@ -325,8 +325,8 @@ def test_a_large_solve_is_watched_and_cancelled(opened: Opened) -> None:
 
 
 def loose() -> str:
-    """Write a payload whose count would take days, and whose first solution takes seconds."""
-    return payload_of(replace(PRESETS["loose"], dominoes=((28, 1.0),)), 5)
+    """Write a payload whose count would take hours, and whose first solution takes seconds."""
+    return payload_of(replace(PRESETS["loose"], dominoes=((28, 1.0),)), 11)
 
 
 @BESIDE
