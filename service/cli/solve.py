@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,9 +51,10 @@ from nightgrid.service.terminal.console import (
 )
 from nightgrid.service.terminal.exit_codes import Exit, exit_for
 from nightgrid.service.terminal.progress import solving_shown
-from nightgrid.solvers.algebra import Ask, Budget, Outcome, Status
+from nightgrid.solvers.algebra import Ask, Budget, Outcome, Statistics, Status
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.game_contract import Game
+from nightgrid.solvers.reasons import ReasonCode
 from nightgrid.solvers.registry import check_ask, game_plug
 from nightgrid.solvers.registry import game as game_named
 from nightgrid.solvers.sentences import plural
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
 
 SOLUTIONS_SHOWN = 20
 """Most solutions that are listed."""
+CHAINS_MAX = 100_000
+"""Most chains from which a set without shared words is chosen."""
 
 
 def solve(
@@ -216,9 +220,7 @@ class _Solve:
 
     def disjoint(self) -> tuple[Status, tuple[Any, ...]]:
         """Find a largest set of chains without shared words."""
-        from nightgrid.solvers.letterboxed.search.disjoint import disjoint_set
-
-        outcome, of = disjoint_set(self.game, self.puzzle, self.budget)
+        outcome, of = self._disjoint_set()
         if self.json:
             answer = outcome_json(self.game, Ask(kind="all"), outcome)
             emit(head_json(self.found, self.puzzle) | answer | {"of": of})
@@ -234,6 +236,27 @@ class _Solve:
         if len(outcome.solutions) > SOLUTIONS_SHOWN:
             say(f"and {len(outcome.solutions) - SOLUTIONS_SHOWN:,} more; --json has all of them")
         return outcome.status, outcome.solutions
+
+    def _disjoint_set(self) -> tuple[Outcome[Any], int | None]:
+        """Return the set, and the number of chains that it is chosen from, None if unknown."""
+        from nightgrid.solvers.letterboxed.search.disjoint import disjoint_chains
+
+        every = self.game.solve(self.puzzle, Ask(kind="all", limit=CHAINS_MAX), None, self.budget)
+        if every.status is not Status.SOLVED:
+            return every, None
+        if every.truncated:
+            reason = (
+                f"--disjoint chooses among at most {CHAINS_MAX:,} chains, and there are more; "
+                "--rule words=N and --rule min_length=N leave fewer"
+            )
+            code = ReasonCode.CAPACITY
+            return Outcome(status=Status.OVER_BUDGET, reason_code=code, reason=reason), None
+        begun_ns = time.perf_counter_ns()
+        best = disjoint_chains(every.solutions)
+        took = Statistics(kernel_ns=time.perf_counter_ns() - begun_ns)
+        spent = every.statistics + took
+        outcome = replace(every, count=len(best), solutions=best, statistics=spent)
+        return outcome, len(every.solutions)
 
     def _hint(self, outcome: Outcome[Any]) -> str:
         """If there is no solution, return which official words the word list lacks."""
