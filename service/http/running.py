@@ -75,13 +75,9 @@ class Server(uvicorn.Server):
             # Exempt everything loaded so far from garbage collection.
             gc.collect()
             gc.freeze()
-            atexit.register(gc.unfreeze)  # DuckDB reports what is not collected in the end
+            # Libraries report what is not freed in the end.
+            atexit.register(gc.unfreeze)
             self._on_started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop, and let the interpreter free everything: libraries report what it does not."""
-        await super().shutdown(sockets)
-        gc.unfreeze()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop gracefully on every signal: a second Ctrl-C must not break open requests."""
