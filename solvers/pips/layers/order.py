@@ -135,10 +135,8 @@ FRONTIER_BITS = 0.6
 
 PROBE_ABOVE_STATES = 2.0**20
 """From this estimate on, about four times too high, sweeps are tried and not only estimated."""
-EASY_NODES = 2**13
-"""Transitions within which the sweep with the lowest estimate is good enough."""
 PROBE_NODES = 2**13
-"""Transitions of the trial of a sweep."""
+"""Transitions of the trial of a sweep; the one with the lowest estimate stays if they finish it."""
 FOREVER_NS = 2**62
 
 
@@ -193,7 +191,7 @@ def _probe(space: Space, table: Table, children: Children, deadline_ns: Int) -> 
         built = build_tilings(board, space.forest, deadline_ns)
         if built != READY or not lay_out(board, space.width):
             continue
-        limits = Limits(np.int64(EASY_NODES if sweep < 0 else PROBE_NODES), np.int64(FOREVER_NS))
+        limits = Limits(np.int64(PROBE_NODES), np.int64(FOREVER_NS))
         carried = count_board(space, table, children, limits)[-1]
         if sweep < 0:
             if carried.layer == board.dominoes:

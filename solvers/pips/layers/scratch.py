@@ -12,7 +12,7 @@ from nightgrid.solvers.kernel.compiling import I64
 from nightgrid.solvers.kernel.hash_table import MOST_NUMBERS
 from nightgrid.solvers.kernel.machine import STOP_AT
 from nightgrid.solvers.pips.layers.board import BOARD, MOST_TYPES
-from nightgrid.solvers.pips.layers.order import EASY_NODES
+from nightgrid.solvers.pips.layers.order import PROBE_NODES
 from nightgrid.solvers.pips.layers.search import STACK_COLUMNS
 from nightgrid.solvers.pips.layers.space import OPENS, Children, Table, Work, allocate_forest
 
@@ -74,7 +74,7 @@ def _allocate_children(rows: int, width: tuple[int, ...]) -> Children:
 
 FIRST_TABLE_ROWS = 1 << 15
 """Initial capacity of a search for dead states."""
-PROBE_ROWS = 2 * EASY_NODES
+PROBE_ROWS = 2 * PROBE_NODES
 """Capacity of a trial of a cell order."""
 
 
