@@ -27,6 +27,11 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+def is_utf8(text: str) -> bool:
+    """Return whether a text can be written as UTF-8: names of files may hold other bytes."""
+    return text == text.encode(errors="ignore").decode()
+
+
 def canonical_json(value: object) -> str:
     """Return a value as JSON with sorted keys and no spaces."""
     return _CANONICAL.encode(value)

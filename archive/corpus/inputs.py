@@ -21,7 +21,7 @@ from nightgrid.archive.lake.location import expanded
 from nightgrid.archive.payloads.bounded_files import read_file
 from nightgrid.archive.sources.folder_layouts import PAYLOAD_SUFFIXES, archive_in
 from nightgrid.archive.sources.payloads_in_file import game_found_in, items_in
-from nightgrid.solvers.canonical import digest
+from nightgrid.solvers.canonical import digest, is_utf8
 from nightgrid.solvers.errors import PermanentError
 from nightgrid.solvers.registry import DEFAULT_GAME
 
@@ -130,7 +130,7 @@ def _found(spec: str) -> tuple[InputKind, Path, list[Path]]:
     base = path.parent if path.is_file() else path
     paths = [f.path for f in archive_in(path, (*PAYLOAD_SUFFIXES, TABLE))[0] if f.path.is_file()]
     for name in map(str, paths):
-        if name != name.encode(errors="ignore").decode():
+        if not is_utf8(name):
             raise PermanentError(f"{name!r:.200} is not UTF-8; expected a name that is")
     tables = [p for p in paths if p.suffix == TABLE]
     if tables and len(tables) == len(paths):

@@ -9,6 +9,7 @@ from urllib.request import url2pathname
 
 from nightgrid.archive.lake.local_commit import STAGING
 from nightgrid.archive.lake.local_commit import make_folder as make_synced
+from nightgrid.solvers.canonical import is_utf8
 from nightgrid.solvers.errors import PermanentError
 
 SCHEMES = ("file", "s3", "gs", "az")
@@ -103,7 +104,7 @@ def folder_of(url: str) -> Path:
 def _trouble(url: str) -> str:
     if not url.strip() or "\0" in url:
         return "is not a path"
-    if url != url.encode(errors="ignore").decode():
+    if not is_utf8(url):
         return "is not UTF-8"
     slip = lacks_slashes(url)
     if slip is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from nightgrid.archive.payloads.published import Fault, Published
 from nightgrid.archive.payloads.spans import end_of, first_byte, spans_in
 from nightgrid.archive.payloads.strict_json import read_members, shown
+from nightgrid.solvers.canonical import is_utf8
 from nightgrid.solvers.errors import InvalidPuzzleError, json_kind
 
 MAX_TEXT = 256
@@ -54,7 +55,7 @@ def text(value: Any, place: str) -> str | None:
         raise InvalidPuzzleError(
             "text-too-long", place, f"expected at most {MAX_TEXT} characters, got {len(value)}"
         )
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if not is_utf8(value):
         raise InvalidPuzzleError("not-utf-8", place, "the text holds half of a surrogate pair")
     return value
 

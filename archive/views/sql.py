@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from nightgrid.archive.lake.storage import Lake
 from nightgrid.archive.views.catalogue import View, sql_type, views
+from nightgrid.solvers.canonical import is_utf8
 from nightgrid.solvers.errors import PermanentError
 
 BATCH_ROWS = 16_384
@@ -157,7 +158,7 @@ def columns_needed(sql: str) -> dict[str, list[str]]:
 
     Raises QueryError for anything but a query over views.
     """
-    if sql != sql.encode(errors="ignore").decode():
+    if not is_utf8(sql):
         raise QueryError("the SQL is not UTF-8")
     with duckdb.connect(":memory:", config={"threads": 1, **_ERRORS}) as base:
         with _query_errors(sql):
